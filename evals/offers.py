@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names, definition_text, openai_definition
+from toolbelt.catalog.definitions import assign_wire_names, openai_definition
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.tokens import TokenCounter, count_tool_tokens
+from toolbelt.catalog.tokens import TokenCounter, count_named_tools, count_tool_tokens
 from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.evals.conversation import Message
 
@@ -103,7 +103,7 @@ class ToolRenderer:
         self.catalog = catalog
         self.tokenizer = counter.name
         self._counter = counter
-        self._format = DEFINITION_FORMATS[form]
+        self._form = form
         self._extras = dict(extras or {})
         names = assign_wire_names(catalog.tools, set(self._extras)) if self._extras else catalog.wire_names
         if presentation is not None:
@@ -113,8 +113,8 @@ class ToolRenderer:
         if presentation is None and names == catalog.wire_names:
             counted = count_tool_tokens(catalog, counter, form).by_id
         else:
-            texts = [definition_text(self._format(tool, names[tool.id])) for tool in presented]
-            counted = dict(zip((tool.id for tool in catalog.tools), counter.count(texts), strict=True))
+            counts = count_named_tools(((tool, names[tool.id]) for tool in presented), counter, form)
+            counted = dict(zip((tool.id for tool in catalog.tools), counts, strict=True))
         self._offered = {
             tool.id: _offered(tool, names[tool.id], counted[tool.id], as_shown)
             for tool, as_shown in zip(catalog.tools, presented, strict=True)
@@ -146,7 +146,7 @@ class ToolRenderer:
         return sum(self._counter.count([text]))
 
     def _count(self, shown: Tool, name: str) -> int:
-        return self.count_text(definition_text(self._format(shown, name)))
+        return sum(count_named_tools([(shown, name)], self._counter, self._form))
 
     def with_wire_names(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Messages in which the tools that were called bear the names they are shown under.

@@ -89,14 +89,12 @@ TABLES = (
 )
 """Folders with a file for each row of a table: a command, a format, a kind of finding, a model, a toolset."""
 SIBLING_ONLY = {
-    "toolbelt.evals.analysis.summary.queries": "what the database counts, apart from the summary of it",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
     "toolbelt.importers.tool_lists": "one of two formats; the other is a package",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.providers.litellm_messages": "what is sent and read, apart from sending it",
     "toolbelt.providers.timed_http": "kernel timestamps, which a direct transport will use, too",
     "toolbelt.runtime.reducers.shell_noise": "which lines of an output matter, apart from cutting it",
-    "toolbelt.sessions.prompt": "a value that callers hold; its maker is one of several in sessions",
 }
 """Modules that only one sibling imports, though the two would fit one file, and why."""
 

@@ -166,7 +166,8 @@ def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(tmp_path: Path, 
     ), done.stderr
     asked = [request["body"] for request in openai_server.requests(model)]
     offered = [[tool["function"]["name"] for tool in body["tools"]] for body in asked]
-    before = ["list_toolkits", "load_tools", "unload_tools", "read_file", "list_files"]
+    toolkits, loadout = ("list_toolkits", "load_tools", "unload_tools"), ("capability_list", "discover_tools")
+    before = [*toolkits, *loadout, "activate_tool", "read_file", "list_files"]
     assert offered == [before] * 3 + [[*before, "git_log"]] * 2 + [["git_log"]]
     assert "It begins" in asked[4]["messages"][-2]["content"]
     loaded = 'Loaded now: "history".\n\nYou may look at the history with git_log, and must not change it.'

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test compares the two
     from toolbelt.agents import AgentSession as AgentSession
+    from toolbelt.agents import LoadoutPolicy as LoadoutPolicy
     from toolbelt.agents import SubagentRunner as SubagentRunner
     from toolbelt.agents import SubagentType as SubagentType
     from toolbelt.agents import scoped_registry as scoped_registry
@@ -49,15 +50,15 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test compar
     from toolbelt.runtime.results import ToolCall as ToolCall
     from toolbelt.runtime.results import ToolResult as ToolResult
     from toolbelt.sessions.agent import AgentSpec as AgentSpec
-    from toolbelt.sessions.bundles import expand_over as expand_over
-    from toolbelt.sessions.dynamic import DynamicToolkits as DynamicToolkits
-    from toolbelt.sessions.sessions import DynamicSessions as DynamicSessions
+    from toolbelt.sessions.policy import SessionPolicy as SessionPolicy
+    from toolbelt.sessions.session import Session as Session
     from toolbelt.sessions.store import MemorySessionStore as MemorySessionStore
     from toolbelt.sessions.store import SessionStore as SessionStore
-    from toolbelt.sessions.turn import Turn as Turn
+    from toolbelt.sessions.toolkit_policy import ToolkitPolicy as ToolkitPolicy
     from toolbelt.stores.config import Config as Config
     from toolbelt.stores.config import read_config as read_config
     from toolbelt.stores.sessions import SqliteSessionStore as SqliteSessionStore
+    from toolbelt.tiers.policy import TierPolicy as TierPolicy
     from toolbelt.toolkits.assembly import SubApp as SubApp
     from toolbelt.toolkits.assembly import assemble as assemble
     from toolbelt.toolkits.directive import DirectiveRule as DirectiveRule
@@ -74,6 +75,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test compar
 _MODULES = {
     "toolbelt.agents": (
         "AgentSession",
+        "LoadoutPolicy",
         "SubagentRunner",
         "SubagentType",
         "scoped_registry",
@@ -122,19 +124,19 @@ _MODULES = {
         "ToolResult",
     ),
     "toolbelt.sessions.agent": ("AgentSpec",),
-    "toolbelt.sessions.dynamic": ("DynamicToolkits",),
-    "toolbelt.sessions.bundles": ("expand_over",),
-    "toolbelt.sessions.sessions": ("DynamicSessions",),
+    "toolbelt.sessions.policy": ("SessionPolicy",),
+    "toolbelt.sessions.session": ("Session",),
     "toolbelt.sessions.store": (
         "MemorySessionStore",
         "SessionStore",
     ),
-    "toolbelt.sessions.turn": ("Turn",),
+    "toolbelt.sessions.toolkit_policy": ("ToolkitPolicy",),
     "toolbelt.stores.config": (
         "Config",
         "read_config",
     ),
     "toolbelt.stores.sessions": ("SqliteSessionStore",),
+    "toolbelt.tiers.policy": ("TierPolicy",),
     "toolbelt.toolkits.assembly": (
         "SubApp",
         "assemble",

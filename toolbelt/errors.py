@@ -12,8 +12,8 @@ Errors carry data, so that a caller need not read the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from toolbelt.findings import Finding
@@ -93,6 +93,28 @@ class StorageError(ToolbeltError):
     """The file system refused: full, read-only, no permission."""
 
     exit_code: ClassVar[int] = 3
+
+
+_Kind = TypeVar("_Kind")
+
+
+def require_items(what: str, given: object, kind: type[_Kind]) -> tuple[_Kind, ...]:
+    """What is given as a list, if it is one and each item is of a kind; a lone text would be read letter by letter.
+
+    Raises:
+        InvalidDefinitionError: it is not, with what to write instead.
+    """
+    if isinstance(given, kind | str | Mapping) or not isinstance(given, Iterable):
+        hint = " Put it in a list." if isinstance(given, kind | str) else ""
+        raise InvalidDefinitionError(f"{what} must be a list of {kind.__name__}, not {_shown(given)}.{hint}")
+    items = tuple(given)
+    if wrong := [item for item in items if not isinstance(item, kind)]:
+        raise InvalidDefinitionError(f"{what} must be a list of {kind.__name__}; {_shown(wrong[0])} is in it.")
+    return items
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str | int | float | None) else f"something of type {type(value).__name__}"
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:

@@ -74,11 +74,11 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
 )
 @option(
     "--max-tokens",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     default=MAX_TOKENS,
     metavar="N",
     show_default=True,
-    help="Longest answer. More for a model that thinks for long before it calls.",
+    help="Longest answer; more for a model that thinks for long before it calls. 0 leaves it to the provider.",
 )
 @option("--fresh", is_flag=True, help="Begin anew where an unfinished probe of the same would be gone on with.")
 @option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")

@@ -53,7 +53,7 @@ class ProbeOptions:
         max_concurrency: Checks under way at once.
         timeout_seconds: For one request.
         max_retries: For one request.
-        max_tokens: The longest answer.
+        max_tokens: The longest answer; 0 leaves it to the provider.
         max_cost_usd: Of all models together; `None` for no cap.
         max_requests: Of all models together; `None` for no cap.
         fresh: Whether an unfinished probe is left alone, and a new one begun.
@@ -142,7 +142,7 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
             ModelLimits(facts.context_window, facts.output_reserve),
             RetryPolicy(options.max_retries),
             max_concurrency=options.max_concurrency,
-            max_tokens=options.max_tokens,
+            max_tokens=options.max_tokens or None,
         )
         unfinished = None if options.fresh else _find_unfinished(Path(options.store), wanted)
         left = _find_left(wanted, unfinished)

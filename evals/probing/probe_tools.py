@@ -121,8 +121,8 @@ class ProbeTools:
         return self.renderer.offer(f"probe/{name}" for name in names)
 
     def sight(self) -> Offer:
-        """An offer of `get_weather` and so many others that a prompt without them is noticeably shorter."""
-        return self.renderer.offer(["probe/get_weather", *(tool.id for tool in self._museum[: TOOL_COUNTS[0]])])
+        """An offer of `get_weather` and so many others that a prompt without them is noticeably shorter: 800 tokens."""
+        return self.renderer.offer(["probe/get_weather", *(tool.id for tool in self._museum[:12])])
 
     def crowd(self, count: int) -> tuple[Offer, str]:
         """An offer of `count` similar tools, and the name of one from the middle."""

@@ -12,6 +12,7 @@ from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.tiers import own_meta_tools
 from toolbelt.toolkits.expand import EntryMatch, expand_entry
+from toolbelt.toolkits.switching import find_switched_off
 from toolbelt.toolkits.toolkit import Toolkit
 
 
@@ -33,19 +34,19 @@ def find_agent(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     return matching[0]
 
 
-def match_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> dict[str, EntryMatch]:
+def match_agent(agent: AgentSpec, toolkits: Sequence[Toolkit], catalog: Catalog) -> dict[str, EntryMatch]:
     """What a catalog has of what an agent has or may load, by entry, in order.
 
-    The catalog's own meta-tools, which load in another way, are left out.
+    Without the catalog's own meta-tools, which load in another way, and what the agent's switches take away.
     """
-    own = own_meta_tools(catalog)
+    left_out = frozenset(own_meta_tools(catalog)) | find_switched_off(toolkits, catalog, agent.tools_config).tools
     entries = dict.fromkeys(agent.tools)
     for toolkit in toolkits:
         entries |= dict.fromkeys(toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ())
     suggest = Suggester()
     matched = {entry: expand_entry(entry, catalog, suggest) for entry in entries}
     return {
-        entry: replace(match, tools=tuple(tool for tool in match.tools if tool.id not in own))
+        entry: replace(match, tools=tuple(tool for tool in match.tools if tool.id not in left_out))
         for entry, match in matched.items()
     }
 
@@ -58,7 +59,11 @@ def has_tools(matched: Mapping[str, EntryMatch]) -> bool:
 def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) -> str:
     """All that a toolset takes from the project's agents and toolkits, as one text, another for each project."""
     described = [
-        (each.name, each.tools, each.allowed_toolkits, each.initial_toolkits, _plain(each.overrides)) for each in agents
+        (
+            *(each.name, each.tools, each.allowed_toolkits, each.initial_toolkits, _plain(each.overrides)),
+            *((_plain(each.tools_config),) if each.tools_config else ()),  # runs of before had none
+        )
+        for each in agents
     ]
     bundles = [(each.key, each.description, each.member_tools, _plain(each.overrides)) for each in toolkits]
     return repr((described, bundles))

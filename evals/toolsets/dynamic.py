@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from toolbelt.agents.over_catalog import expand_agent
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
@@ -17,6 +18,7 @@ from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import Expansion
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.meta_tools import META_TOOLS, MetaToolAnswer, answer_text
 from toolbelt.sessions.store import LoadedToolkits
@@ -38,17 +40,18 @@ class _Kit:
 class Dynamic:
     """The three meta-tools, the static tools, and the toolkits loaded when the turn began, in allowed order.
 
-    The meta-tools stand first: they and the static tools never move, whatever is loaded, so that this much of a cached
-    prefix always stays valid. What is loaded is read off the conversation, and a turn ends where the user says
-    something: a change made within a turn is in the answers at once, and in what is offered with the next turn (rule
-    D4). A catalog's own meta-tools, which load in another way, are not shown. As with every toolset, nothing is added
-    to the messages: what an agent's prompt may say of toolkits (rule D8) is neither told nor counted.
+    The tools are those of `DynamicToolkits.shown_tools`, as for sessions and the command line. The meta-tools stand
+    first: they and the static tools never move, whatever is loaded, so that this much of a cached prefix stays valid.
+    What is loaded is read off the conversation, and a turn ends where the user says something: a change made within a
+    turn is in the answers at once, and in what is offered with the next turn (rule D4). A catalog's own meta-tools,
+    which load in another way, are not shown. As with every toolset, nothing is added to the messages: what an agent's
+    prompt may say of toolkits (rule D8) is neither told nor counted.
 
     Args:
         name: As on the command line.
         context: What it is made from.
         cut: Makes the toolkits.
-        keys: What a tool goes by among the toolkits, by its id, where that is not the id.
+        keys: What a tool goes by among the toolkits, by its id, where that is not the id; empty for none.
         loads: Whether there is any toolkit to load, and so the meta-tools.
 
     Attributes:
@@ -63,8 +66,8 @@ class Dynamic:
         extras = _meta_tools(catalog) if self.loads else {}
         self._renderer = context.renderer(extras)
         self._roles = {role.value: role for role in MetaRole} if self.loads else {}
-        self._meta_ids = tuple(tool.id for tool in extras.values())
         self._ids = {key: tool_id for tool_id, key in keys.items()}
+        self._meta_ids = tuple(tool.id for tool in extras.values())
         names = {keys.get(tool.id, tool.id): self._renderer.offered(tool.id).name for tool in catalog.tools}
 
         def make_kit(offered: Offered) -> _Kit:
@@ -104,8 +107,9 @@ class Dynamic:
 
     def _make_offer(self, offered: Offered, loaded: LoadedToolkits) -> Offer:
         kit = self._whole if offered is None else self._cut(offered)
-        tool_ids = (self._ids.get(key, key) for key in kit.toolkits.tool_keys(loaded))
-        return self._renderer.offer((*self._meta_ids, *tool_ids))
+        # A case's universe may leave nothing to load; the agent has its meta-tools all the same.
+        keys = [tool.key for tool in kit.toolkits.shown_tools(loaded) if not tool.is_meta]
+        return self._renderer.offer((*self._meta_ids, *(self._ids.get(key, key) for key in keys)))
 
     def _replay(self, case: Case, conversation: Conversation) -> tuple[LoadedToolkits, LoadedToolkits]:
         """What was loaded when the turn under way began, and what would be if the next began now."""
@@ -159,7 +163,7 @@ def _make_categories(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
             for tier in here.tiers
         ]
         agent = AgentSpec("dynamic", static, tuple(toolkit.key for toolkit in toolkits))
-        return DynamicToolkits(agent, toolkits, names=names)
+        return DynamicToolkits(agent, toolkits, Expansion(find_wire_name=names.__getitem__))
 
     return Dynamic(str(spec), context, cut, keys, loads=bool(tiers.tiers))
 
@@ -172,37 +176,29 @@ def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
         ToolbeltError: nothing that it names is in the catalog, or its toolkits cannot be used.
     """
     agent = find_agent(spec.agent, context.agents)
-    toolkits = tuple(_seen_by(agent, toolkit) for toolkit in context.toolkits)
-    matched = match_agent(agent, toolkits, context.catalog)
-    keys = _keys(context.catalog)
-    expanded = {entry: _of_keys((tool.id for tool in match.tools), keys) for entry, match in matched.items()}
+    matched = match_agent(agent, context.toolkits, context.catalog)
+    expansion, off = expand_agent(agent, context.toolkits, context.catalog)
 
     def cut(offered: Offered, names: Names) -> DynamicToolkits:
+        over = replace(expansion, find_wire_name=lambda key: names.get(key, key))
         if offered is None:
-            return DynamicToolkits(agent, toolkits, expanded.__getitem__, names)
-        universe = frozenset(_of_keys(offered, keys))
-        within = {entry: tuple(filter(universe.__contains__, tool_ids)) for entry, tool_ids in expanded.items()}
+            return DynamicToolkits(agent, context.toolkits, over, off)
+        universe = frozenset(offered)
+        over = replace(over, find=lambda entry: tuple(filter(universe.__contains__, expansion.find(entry))))
         remaining = [
-            toolkit for toolkit in toolkits if toolkit.key not in agent.allowed_toolkits or any(_of(toolkit, within))
+            toolkit
+            for toolkit in context.toolkits
+            if toolkit.key not in agent.allowed_toolkits or any(map(over.find, toolkit.member_tools))
         ]
-        return DynamicToolkits(_allowed(agent, remaining), remaining, within.__getitem__, names)
+        return DynamicToolkits(_allowed(agent, remaining), remaining, over, off)
 
-    dynamic = Dynamic(str(spec), context, cut, keys, loads=bool(agent.allowed_toolkits))
+    dynamic = Dynamic(str(spec), context, cut, {}, loads=bool(agent.allowed_toolkits))
     dynamic.unmatched += tuple(match.message for match in matched.values() if match.candidates)
     if not has_tools(matched):
         raise ToolbeltError(
             f"Agent {agent.name!r} matches nothing of catalog {context.catalog.name!r}: no tool would ever be shown."
         )
     return dynamic
-
-
-def _seen_by(agent: AgentSpec, toolkit: Toolkit) -> Toolkit:
-    """A toolkit as an agent knows it: of what it may not load, no more than that it is there."""
-    return toolkit if toolkit.key in agent.allowed_toolkits else replace(toolkit, member_tools=(), overrides={})
-
-
-def _of(toolkit: Toolkit, within: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    return (tool_id for entry in toolkit.member_tools for tool_id in within[entry])
 
 
 def _allowed(agent: AgentSpec, toolkits: Iterable[Toolkit]) -> AgentSpec:

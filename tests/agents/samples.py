@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from toolbelt import Plugin, ToolLoadout, ToolLoadoutRegistry
-from toolbelt.agents import AgentSession
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.sessions.session import Session
 
 CAPABILITIES = ("capability_list", "discover_tools", "activate_tool")
 
@@ -53,19 +53,29 @@ def names(of: ToolRegistry) -> list[str]:
     return [shown["name"] for shown in of.to_definitions() if shown["name"] not in CAPABILITIES]
 
 
-def ask(session: AgentSession, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+def all_names_of(session: Session) -> list[str]:
+    """What a model is shown."""
+    return [shown["name"] for shown in session.to_definitions()]
+
+
+def names_of(session: Session) -> list[str]:
+    """What a model is shown, capability tools aside."""
+    return [name for name in all_names_of(session) if name not in CAPABILITIES]
+
+
+def ask(session: Session, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """Make calls in one batch, as a model would; of each the answer, or the code of the failure."""
     asked = [{"id": str(number), "name": name, "args": args} for number, (name, args) in enumerate(calls)]
-    results = [made.result for made in asyncio.run(session.tools.execute_parallel(asked, session.context()))]
+    results = [made.result for made in asyncio.run(session.execute_parallel(asked))]
     return [_read(made.value) if made.ok else made.code for made in results]
 
 
-def answer(session: AgentSession, name: str, **args: Any) -> Any:
+def answer(session: Session, name: str, **args: Any) -> Any:
     """The answer to one call."""
     return ask(session, (name, args))[0]
 
 
-def discovered(session: AgentSession, **args: Any) -> dict[str, list[str]]:
+def discovered(session: Session, **args: Any) -> dict[str, list[str]]:
     """Names of tools by plugin, over all pages."""
     first = answer(session, "discover_tools", **args)
     pages = [first, *(answer(session, "discover_tools", page=page, **args) for page in range(2, first["pages"] + 1))]

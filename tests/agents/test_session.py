@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
-from tests.agents.samples import CAPABILITIES, answer, names, registry, tool
+from tests.agents.samples import CAPABILITIES, all_names_of, answer, ask, names, names_of, registry, tool
 from tests.wording import naming
 from toolbelt import ToolLoadout, ToolLoadoutRegistry, WellKnownLoadouts
 from toolbelt.agents import AgentSession, scoped_registry
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts import Status
 from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.runtime.results import FailureCode
 
 EVERYTHING = names(registry())
 
@@ -43,9 +45,9 @@ def test_L12_scope_puts_a_loadout_into_force_and_notes_it() -> None:
     session = AgentSession(registry())
     tools = session.scope("Minimal")
     assert session.tools is tools
-    assert names(tools) == ["read_file", "write_file", "think", "run"]
+    assert names(tools) == names_of(session) == ["read_file", "write_file", "think", "run"]
     assert (session.active_loadout_name, AgentSession().active_loadout_name) == ("minimal", None)
-    assert session.agent_tools.resolution.why("docker").status is Status.DISCOVERABLE
+    assert session.resolution.why("docker").status is Status.DISCOVERABLE
     assert names(session.scope(None)) == EVERYTHING
     assert session.active_loadout_name is None
     assert names(tools) == ["read_file", "write_file", "think", "run"]  # for whoever still holds it
@@ -84,29 +86,43 @@ def test_L12_scoping_anew_forgets_what_was_activated() -> None:
     assert "fetch" not in names(session.scope("minimal"))
 
 
-def test_L14_what_was_activated_is_named_for_loops_with_an_allow_list() -> None:
+def test_L14_what_was_activated_is_named() -> None:
     session = AgentSession(registry())
     session.scope("minimal")
-    allowed = ["read_file"]
     for plugin in ("web", "docker", "web", "policy", "git/git_push"):
         answer(session, "activate_tool", plugin=plugin)
     assert session.activated == ("fetch", "docker_ps", "docker_run", "audit", "git_push")
-    shown = [one["name"] for one in session.tools.to_definitions(allowed)]
-    assert shown == [*CAPABILITIES, "read_file"]  # the list is the loop's, and nothing activated gets round it
-    shown = [one["name"] for one in session.tools.to_definitions([*allowed, *session.activated])]
-    assert shown == [*CAPABILITIES, "read_file", *session.activated]
     session.scope("minimal")
     assert not session.activated
 
 
-def test_L12_what_is_registered_later_is_in_force_after_the_next_scope() -> None:
+def test_R2_an_allow_list_restricts_activated_tools_and_no_meta_tool() -> None:
+    session = AgentSession(registry(), allowed_tools=["read_file", "fetch"])
+    session.scope("minimal")
+    assert all_names_of(session) == [*CAPABILITIES, "read_file"]
+    assert answer(session, "activate_tool", plugin="web")["status"] == "activated"
+    assert answer(session, "activate_tool", plugin="docker")["status"] == "activated"
+    assert all_names_of(session) == [*CAPABILITIES, "read_file", "fetch"]
+    assert ask(session, ("fetch", {}), ("docker_ps", {})) == ["fetch", FailureCode.NOT_AVAILABLE]
+
+
+def test_R2_a_deny_list_may_name_a_meta_tool() -> None:
+    session = AgentSession(registry(), filter_opts=FilterOpts(exclude_tools={"activate_tool", "run"}))
+    session.scope("minimal")
+    assert all_names_of(session) == [*CAPABILITIES[:2], "read_file", "write_file", "think"]
+    assert ask(session, ("activate_tool", {"plugin": "web"}), ("run", {})) == [FailureCode.NOT_AVAILABLE] * 2
+
+
+def test_R8_what_is_registered_later_is_there_with_the_next_turn() -> None:
     whole = registry()
     session = AgentSession(whole)
     session.scope(None)
     whole.register(tool("late"))
     whole.unregister("run")
-    assert names(session.tools) == EVERYTHING
-    assert names(session.scope(None)) == [*(name for name in EVERYTHING if name != "run"), "late"]
+    assert names_of(session) == EVERYTHING
+    assert names(session.scope(None)) == EVERYTHING
+    session.begin_turn()
+    assert names_of(session) == [*(name for name in EVERYTHING if name != "run"), "late"]
 
 
 def test_L12_a_session_that_nobody_asked_yet_has_what_is_registered_by_then() -> None:
@@ -122,20 +138,9 @@ def test_L14_two_sessions_over_one_registry_share_nothing() -> None:
     one.scope("minimal")
     other.scope("minimal")
     assert answer(one, "activate_tool", plugin="docker")["status"] == "activated"
-    one.tools.register(tool("mine"))
     assert names(other.tools) == ["read_file", "write_file", "think", "run"]
     assert "docker" in [entry["plugin"] for entry in answer(other, "discover_tools")["plugins"]]
     assert whole.to_definitions() == before
-
-
-def test_L14_the_capability_tools_of_another_session_are_not_taken_over() -> None:
-    one = AgentSession(registry())
-    one.scope("minimal")
-    other = AgentSession(one.tools)
-    other.scope("minimal")
-    assert [shown["name"] for shown in other.tools.to_definitions()].count("activate_tool") == 1
-    assert answer(other, "activate_tool", plugin="docker")["status"] == "not_discoverable"  # not in force in the one
-    assert all(one.tools.get(name) is not other.tools.get(name) for name in CAPABILITIES)
 
 
 def test_L14_a_tool_with_the_name_of_a_capability_tool_is_refused_by_both_names() -> None:
@@ -146,6 +151,8 @@ def test_L14_a_tool_with_the_name_of_a_capability_tool_is_refused_by_both_names(
         _ = AgentSession(registry(tool("capability_list"))).tools
     with pytest.raises(InvalidDefinitionError, match="discover_tools"):
         AgentSession(registry(tool("discover_tools"))).scope("minimal")  # where it would be discoverable
+    with pytest.raises(InvalidDefinitionError, match=naming("Activate_Tool")):
+        AgentSession(registry(tool("Activate_Tool", of_session=True))).begin_turn()
 
 
 def test_L14_a_disabled_tool_with_the_name_of_a_capability_tool_is_in_nobodys_way() -> None:
@@ -158,8 +165,10 @@ def test_L14_a_disabled_tool_with_the_name_of_a_capability_tool_is_in_nobodys_wa
 def test_L12_the_context_names_session_and_agent() -> None:
     session = AgentSession(session_id="s1", agent="coder")
     assert session.context() == ToolContext(session_id="s1", agent="coder")
-    made = session.context(turn_count=3, agent="other")
-    assert made == ToolContext(session_id="s1", agent="other", turn_count=3)
+    session.begin_turn()
+    session.begin_turn()
+    assert session.context(agent="other") == ToolContext(session_id="s1", agent="other", turn_count=2)
+    assert session.context(turn_count=7).turn_count == 7
 
 
 @pytest.mark.parametrize(

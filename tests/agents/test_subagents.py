@@ -11,6 +11,7 @@ from tests.agents.samples import (
     CAPABILITIES,
     LOADOUT_NAMES,
     answer,
+    ask,
     loadout_registries,
     names,
     registries,
@@ -56,9 +57,9 @@ def test_L13_an_unknown_type_is_refused_with_the_nearest(name: Any) -> None:
     async def loop(session: AgentSession, task: str) -> str:
         raise AssertionError("it must not come to this")
 
-    for ask in (runner.get_loadout_name, runner.open, lambda kind: runner.resolve_plugins(kind, AVAILABLE)):
+    for look_up in (runner.get_loadout_name, runner.open, lambda kind: runner.resolve_plugins(kind, AVAILABLE)):
         with pytest.raises(NotFoundError, match="No subagent type named") as refused:
-            ask(name)
+            look_up(name)
         assert refused.value.known == ("explore", "task", "plan", "review", "general")
     with pytest.raises(NotFoundError):
         asyncio.run(runner.run(name, "look around", loop))
@@ -136,7 +137,7 @@ def test_L13_run_gives_the_loop_a_session_and_the_task_and_gives_back_what_it_gi
     runner = SubagentRunner(parent, ToolLoadoutRegistry())
 
     async def loop(session: AgentSession, task: str) -> tuple[str, list[str]]:
-        results = await session.tools.execute_parallel([{"id": "1", "name": "grep", "args": {}}], session.context())
+        results = await session.execute_parallel([{"id": "1", "name": "grep", "args": {}}])
         return task, [made.result.value for made in results]
 
     async def both() -> list[tuple[str, list[str]]]:
@@ -160,7 +161,7 @@ def test_L13_a_loop_that_is_no_coroutine_function_is_refused(loop: Any) -> None:
 
 
 def test_L13_a_runner_is_of_a_session() -> None:
-    with pytest.raises(InvalidDefinitionError, match="must be an AgentSession"):
+    with pytest.raises(InvalidDefinitionError, match="must be a Session"):
         SubagentRunner(ToolRegistry())  # type: ignore[arg-type]
 
 
@@ -190,7 +191,7 @@ def test_L13_down_any_line_of_subagents_tools_only_become_fewer(
         child = SubagentRunner(session, loadouts if by_loadout else None).open(kind)
         parents = {one.name for one in session.tools.get_all()}
         for name in activated:
-            child.agent_tools.activate(name)
+            ask(child, ("activate_tool", {"plugin": name}))
         assert {one.name for one in child.tools.get_all()} <= parents
         assert {one.name for one in child.scope(None).get_all()} <= parents
         child.scope(child.active_loadout_name)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,33 +10,25 @@ from hypothesis import strategies as st
 
 from tests.agents.samples import (
     CAPABILITIES,
+    all_names_of,
     answer,
     ask,
     discovered,
     loadout_registries,
     names,
+    names_of,
     registries,
     registry,
     tool,
     wanted,
 )
-from toolbelt import (
-    AgentSpec,
-    DynamicSessions,
-    DynamicToolkits,
-    MemorySessionStore,
-    Toolkit,
-    ToolLoadout,
-    ToolLoadoutRegistry,
-    Turn,
-    expand_over,
-)
-from toolbelt.agents import AgentSession, SubagentRunner, SubagentType, scoped_registry
+from toolbelt import AgentSpec, SessionStore, Toolkit, ToolkitPolicy, ToolLoadout, ToolLoadoutRegistry
+from toolbelt.agents import AgentSession, SubagentRunner, SubagentType
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.guards import AuditRecord, GuardDecision, GuardVerdict
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.sessions.session import Session
 
 META = ("list_toolkits", "load_tools", "unload_tools")
 TOOLKITS = (
@@ -47,40 +40,34 @@ INTERN = AgentSpec(name="intern", tools=("file",))
 LOADOUTS = ToolLoadoutRegistry([ToolLoadout("local", default_plugins=frozenset({"file"}))])
 
 
-def sessions_over(whole: ToolRegistry, *agents: AgentSpec) -> DynamicSessions:
-    """The sessions of the agents, whose meta-tools the registry then has."""
-    expand = expand_over(whole)
-    made = DynamicSessions(
-        [DynamicToolkits(agent, TOOLKITS, expand) for agent in agents or (LEAD, INTERN)], MemorySessionStore()
-    )
-    whole.register_all(made.meta_tools())
-    return made
+def open_session(
+    whole: ToolRegistry,
+    agent: AgentSpec = LEAD,
+    session_id: str | None = "s",
+    loadouts: ToolLoadoutRegistry = LOADOUTS,
+    store: SessionStore | None = None,
+    **settings: Any,
+) -> AgentSession:
+    policy = ToolkitPolicy(agent, TOOLKITS, store, session_id, team=(LEAD, INTERN))
+    return AgentSession(whole, loadouts, policies=[policy], session_id=session_id, agent=agent.name, **settings)
 
 
 def all_names(of: ToolRegistry) -> list[str]:
     return [made.name for made in of.get_all()]
 
 
-def shown(turn: Turn, whole: ToolRegistry) -> list[str]:
-    return [definition["name"] for definition in turn.to_definitions(whole)]
-
-
 # What belongs to the session (L14, D2)
 
 
 @pytest.mark.parametrize("loadout", ["local", "minimal", "full", None])
-def test_D2_no_loadout_takes_the_meta_tools_away(loadout: str | None) -> None:
-    whole = registry()
-    sessions_over(whole)
-    session = AgentSession(whole, LOADOUTS)
-    assert all_names(session.scope(loadout))[:6] == [*CAPABILITIES, *META]
-    assert set(META) <= set(all_names(scoped_registry(whole, loadout, LOADOUTS)))
+def test_D2_L14_no_loadout_takes_the_meta_tools_away(loadout: str | None) -> None:
+    session = open_session(registry())
+    session.scope(loadout)
+    assert all_names_of(session)[:6] == [*META, *CAPABILITIES]
 
 
 def test_D2_the_meta_tools_are_of_no_plugin_that_capability_tools_speak_of() -> None:
-    whole = registry()
-    sessions_over(whole)
-    session = AgentSession(whole, LOADOUTS)
+    session = open_session(registry())
     session.scope("minimal")
     listed = answer(session, "capability_list")
     assert [tools for entry in listed["plugins"] for tools in entry["tools"] if tools in META] == []
@@ -89,23 +76,18 @@ def test_D2_the_meta_tools_are_of_no_plugin_that_capability_tools_speak_of() -> 
     for name in META:
         assert answer(session, "activate_tool", plugin=name)["status"] == "not_discoverable"
     assert session.activated == ()
-    assert not {plugin.name for plugin in session.agent_tools.resolution.catalog.plugins}.intersection(META)
+    assert not {plugin.name for plugin in session.resolution.catalog.plugins}.intersection(META)
 
 
-def test_D2_a_meta_tool_keeps_the_extension_that_brought_it() -> None:
+def test_R8_a_tool_of_the_session_that_the_registry_has_keeps_its_extension_whatever_the_policies() -> None:
     whole = registry()
-    made = DynamicSessions([DynamicToolkits(LEAD, TOOLKITS, expand_over(whole))], MemorySessionStore())
-    whole.register_all(made.meta_tools(), plugin_id="extension")
-    assert AgentSession(whole).tools.get_plugin_id("load_tools") == "extension"
-
-
-def test_D2_the_meta_tools_work_under_a_loadout_and_serve_agent_and_session_of_the_context() -> None:
-    whole = registry()
-    dynamic = sessions_over(whole)
-    session = AgentSession(whole, LOADOUTS, session_id="s", agent="lead")
+    whole.register(tool("budget_left", of_session=True), plugin_id="extension")
+    session = open_session(whole)
     session.scope("local")
-    assert answer(session, "load_tools", toolkit="history")["status"] == "loaded"
-    assert dynamic.begin_turn("lead", "s").loaded == ("history",)
+    assert all_names_of(session) == [*META, *CAPABILITIES, "budget_left", "read_file", "write_file"]
+    assert session.tools.get_plugin_id("budget_left") == "extension"
+    assert ask(session, ("budget_left", {})) == ["budget_left"]
+    assert "budget_left" not in str(discovered(session))
 
 
 @pytest.mark.parametrize("loadouts", [None, ToolLoadoutRegistry()], ids=["fixed-sets", "loadouts"])
@@ -113,9 +95,7 @@ def test_D2_the_meta_tools_work_under_a_loadout_and_serve_agent_and_session_of_t
 def test_L13_a_child_has_capability_tools_of_its_own_and_no_session_tool_of_its_parent(
     kind: SubagentType, loadouts: ToolLoadoutRegistry | None
 ) -> None:
-    whole = registry(tool("budget_left", of_session=True))
-    dynamic = sessions_over(whole)
-    parent = AgentSession(whole, session_id="s", agent="lead")
+    parent = open_session(registry(tool("budget_left", of_session=True)))
     child = SubagentRunner(parent, loadouts).open(kind)
     assert all_names(child.tools)[:3] == list(CAPABILITIES)
     assert child.tools.get("discover_tools") != parent.tools.get("discover_tools")
@@ -123,108 +103,78 @@ def test_L13_a_child_has_capability_tools_of_its_own_and_no_session_tool_of_its_
     for name in (*META, "budget_left"):
         assert answer(child, "activate_tool", plugin=name)["status"] == "not_discoverable"
     assert ask(child, ("load_tools", {"toolkit": "ops"})) == ["not_available"]
-    assert dynamic.begin_turn("lead", "s").loaded == ()
+    parent.begin_turn()
+    assert "docker_run" not in all_names_of(parent)
 
 
-def test_L14_capability_tools_in_a_registry_are_of_another_session_and_left_out() -> None:
-    whole = registry()
-    whole.register_all(AgentSession(registry()).tools.get_for_toolset("capabilities"))
-    session = AgentSession(whole)
-    assert all_names(session.tools).count("capability_list") == 1
-    assert len(answer(session, "capability_list")["plugins"]) == len(
-        answer(AgentSession(registry()), "capability_list")["plugins"]
-    )
-
-
-# A turn as a registry
-
-
-@pytest.mark.parametrize("session_id", ["s", None], ids=["in-a-session", "outside-any"])
-@pytest.mark.parametrize("agent", ["lead", "intern"])
-def test_D4_a_turn_as_a_registry_shows_what_the_turn_shows(agent: str, session_id: str | None) -> None:
-    whole = registry(tool("a.b"), tool("a b"), tool("always", always_include=True))
-    whole.register(tool("mcp__gh__wipe", plugin="gh"))
-    whole.register(tool("extra"), plugin_id="extension")
-    dynamic = sessions_over(whole)
-    dynamic.load("lead", "s", "history")
-    turn = dynamic.begin_turn(agent, session_id)
-    scoped = turn.scope(whole)
-    for form in ("lite", "openai", "anthropic"):
-        assert scoped.to_definitions(form=form) == turn.to_definitions(whole, form=form)
-    assert ("load_tools" in all_names(scoped)) is (agent == "lead" and session_id == "s")
-    assert scoped.get_plugin_id("extra") == "extension"
-    assert {"always", "extra", "mcp__gh__wipe"} <= set(all_names(scoped))
-
-
-def test_D4_a_name_that_providers_refuse_is_shown_in_a_scoped_turn_as_in_the_turn() -> None:
-    # It depends on the other names of the registry, also of those that the turn does not show.
+def test_D4_a_name_that_providers_refuse_is_shown_alike_in_every_turn() -> None:
+    # It depends on the other names that the session may come to show.
     whole = registry(tool("a_b"), tool("a.b"))
-    spec = AgentSpec(name="lead", tools=("a.b",))
-    turn = sessions_over(whole, spec).begin_turn("lead", "s")
-    assert all_names(turn.scope(whole)) == ["a.b"]
-    assert turn.scope(whole).wire_names["a.b"] == whole.wire_names["a.b"] != "a_b"
-    assert turn.scope(whole).to_definitions() == turn.to_definitions(whole)
-    within = AgentSession(turn.scope(whole), around=turn.context()).tools
-    assert within.wire_names["a.b"] == whole.wire_names["a.b"]
+    kits = [Toolkit("other", member_tools=("a_b",))]
+    policy = ToolkitPolicy(AgentSpec("lead", ("a.b",), ("other",)), kits, session_id="s")
+    session = Session(whole, [policy], session_id="s")
+    (shown,) = [name for name in all_names_of(session) if name not in META]
+    assert shown == whole.wire_names["a.b"] != "a_b"
+    assert ask(session, (shown, {}), ("load_tools", {"toolkit": "other"}))[0] == "a.b"
+    session.begin_turn()
+    assert all_names_of(session) == [*META, shown, "a_b"]
+    assert SubagentRunner(session).open("general").registry.wire_names["a.b"] == shown
 
 
-def test_D4_a_turn_as_a_registry_keeps_what_the_registry_has_and_follows_it_no_further() -> None:
+def test_R8_a_session_has_what_the_registry_has() -> None:
     audited: list[AuditRecord] = []
     whole = ToolRegistry(backends={"network": "net"}, audit=audited.append, default_timeout_seconds=7.5)
-    for made in registry().get_all():
-        whole.register(made)
+    whole.register_all(registry().get_all())
     there = [True]
     whole.register(tool("grep", plugin="search", is_available=lambda: there[0]))
-    turn = sessions_over(whole).begin_turn("lead", "s")
+    session = open_session(whole)
+    tools = session.tools
+    assert (tools.backends, tools.audit, tools.default_timeout_seconds) == (whole.backends, whole.audit, 7.5)
     there[0] = False
-    scoped = turn.scope(whole)
-    assert (scoped.backends, scoped.audit, scoped.default_timeout_seconds) == (whole.backends, whole.audit, 7.5)
-    assert "grep" not in names(scoped)
-    there[0] = True  # whether a tool is to be had is asked anew each time, as in the turn
-    assert "grep" in names(scoped)
-    before = all_names(scoped)
-    whole.register(tool("late", plugin="file"))
-    scoped.unregister("read_file")
-    assert all_names(scoped) == [name for name in before if name != "read_file"]
+    assert "grep" not in all_names_of(session)
+    there[0] = True  # whether a tool is to be had is asked anew each time
+    assert "grep" in all_names_of(session)
+    tools.unregister("read_file")
     assert whole.get("read_file") is not None
-
-
-def test_D4_a_turn_that_is_narrowed_further_gives_no_more() -> None:
-    whole = registry(tool("mcp__gh__wipe", plugin="gh"))
-    turn = sessions_over(whole).begin_turn("lead", "s")
-    assert "mcp__gh__wipe" in all_names(turn.scope(whole))
-    no_servers = FilterOpts(turn.filter_opts.exclude_tools, allowed_mcp_servers=())
-    narrower = Turn("lead", "s", turn.loaded, turn.tools, turn.allowed_tools, no_servers)
-    assert "mcp__gh__wipe" not in all_names(narrower.scope(whole))
 
 
 # An agent within a turn
 
 
-def test_L14_activation_within_a_turn_is_within_its_tools() -> None:
-    whole = registry()
-    dynamic = sessions_over(whole)
-    dynamic.load("lead", "s", "history")
-    turn = dynamic.begin_turn("lead", "s")
-    session = AgentSession(turn.scope(whole), LOADOUTS, around=turn.context())
+def test_L14_activation_is_within_the_tools_of_the_turn() -> None:
+    session = open_session(registry())
     session.scope("minimal")
-    assert names(session.tools) == [*META, "read_file", "write_file"]
+    assert answer(session, "load_tools", toolkit="history")["status"] == "loaded"
+    session.begin_turn()
+    assert names_of(session) == [*META, "read_file", "write_file"]
     assert discovered(session) == {"Git": ["git_status", "git_push"], "search": ["grep"]}
     assert answer(session, "activate_tool", plugin="docker")["status"] == "not_discoverable"
     assert answer(session, "activate_tool", plugin="git")["tools"] == ["git_status", "git_push"]
-    assert set(names(session.tools)) < set(shown(turn, whole))
+    assert names_of(session) == [*META, "read_file", "write_file", "git_status", "git_push"]
     # To load is for the next turn, and changes nothing of this one.
     assert answer(session, "load_tools", toolkit="ops")["status"] == "loaded"
     assert "docker_run" not in all_names(session.scope(None))
-    later = dynamic.begin_turn("lead", "s")
-    assert "docker_run" in all_names(AgentSession(later.scope(whole), around=later.context()).tools)
+    session.begin_turn()
+    assert "docker_run" in all_names_of(session)
+
+
+def test_L14_what_was_activated_lasts_for_the_session_as_far_as_its_turns_have_it() -> None:
+    session = open_session(registry())
+    session.scope("minimal")
+    ask(session, ("load_tools", {"toolkit": "history"}))
+    seen = []
+    for change in ("activate_tool", "unload_tools", "load_tools", "list_toolkits"):
+        session.begin_turn()
+        seen.append("git_push" in all_names_of(session))
+        ask(session, (change, {"activate_tool": {"plugin": "git"}, "list_toolkits": {}}.get(change, HISTORY)))
+    assert seen == [False, True, False, True]
+
+
+HISTORY = {"toolkit": "history"}
 
 
 def test_L13_a_child_within_a_turn_has_not_more_than_the_turn() -> None:
-    whole = registry()
-    turn = sessions_over(whole).begin_turn("intern", "s")
-    session = AgentSession(turn.scope(whole), around=turn.context())
-    child = SubagentRunner(session).open("task")  # whose set has shell and search as well
+    child = SubagentRunner(open_session(registry(), INTERN)).open("task")  # whose set has shell and search as well
     assert names(child.tools) == ["read_file", "write_file"]
     assert ask(child, ("run", {}), ("read_file", {})) == ["not_available", "read_file"]
     assert answer(child, "activate_tool", plugin="shell")["status"] == "not_discoverable"
@@ -243,15 +193,14 @@ def test_L13_what_surrounds_a_turn_reaches_the_tools_of_children_and_of_their_ch
     audited: list[AuditRecord] = []
     whole = ToolRegistry([ExecutableTool.of(deploy, plugin="shell", guard=guard)], audit=audited.append)
     spec = AgentSpec(name="lead", tools=("shell",), overrides={"shell": {"env": "test"}})
-    turn = sessions_over(whole, spec).begin_turn("lead", "s")
     asked: list[str] = []
 
     def confirm(question: str) -> bool:
         asked.append(question)
         return True
 
-    around = turn.context(ToolContext(confirm=confirm, result_budget_chars=1_000, turn_count=4))
-    parent = AgentSession(turn.scope(whole), around=around)
+    around = ToolContext(confirm=confirm, result_budget_chars=1_000, turn_count=3)
+    parent = open_session(whole, spec, around=around)
     child = SubagentRunner(parent, new_id=lambda: "1").open("task")
     grandchild = SubagentRunner(child, new_id=lambda: "2").open("general")
     for session in (parent, child, grandchild):
@@ -259,8 +208,8 @@ def test_L13_what_surrounds_a_turn_reaches_the_tools_of_children_and_of_their_ch
     assert asked == ["May lead?", "May task?", "May general?"]
     assert [(each.session_id, each.agent, each.turn_count) for each in seen] == [
         ("s", "lead", 4),
-        ("s/task-1", "task", 0),
-        ("s/task-1/general-2", "general", 0),
+        ("s/task-1", "task", 1),
+        ("s/task-1/general-2", "general", 1),
     ]
     assert {each.result_budget_chars for each in seen} == {1_000}
     assert [(each.session_id, each.allowed) for each in audited] == [(each.session_id, True) for each in seen]
@@ -283,7 +232,8 @@ def test_R6_a_dry_run_is_one_for_children_too() -> None:
 def test_L12_a_context_is_what_is_around_with_what_is_set_for_the_batch() -> None:
     around = ToolContext(session_id="s", agent="lead", dry_run=True, overrides={"run": {"cwd": "/"}})
     session = AgentSession(around=around)
-    assert (session.session_id, session.agent, session.context()) == ("s", "lead", around)
+    assert (session.session_id, session.agent) == ("s", "lead")
+    assert session.context() == around, "before its first turn"
     assert session.context(dry_run=False).overrides == around.overrides
     named = AgentSession(around=around, session_id="other", agent="helper")
     assert (named.context().session_id, named.context().agent, named.context().dry_run) == ("other", "helper", True)
@@ -311,9 +261,9 @@ def test_L13_L14_nobody_within_a_turn_ever_runs_what_the_turn_does_not_show(
 ) -> None:
     everything = all_names(whole)
     spec = AgentSpec(name="lead", tools=tuple(static), allowed_toolkits=("history",))
-    turn = sessions_over(whole, spec).begin_turn("lead", "s")
-    may = set(shown(turn, whole))
-    session = AgentSession(turn.scope(whole), loadouts, around=turn.context())
+    toolkits = ToolkitPolicy(spec, TOOLKITS, session_id="s")
+    may = set(all_names_of(Session(whole, [toolkits])))
+    session = AgentSession(whole, loadouts, policies=[toolkits])
     session.scope(loadouts.get_all()[-1].name if under_loadout else None)
     ask(session, *(("activate_tool", {"plugin": name}) for name in asked))
     child = SubagentRunner(session, loadouts if with_loadouts else None).open(kind)
@@ -321,17 +271,15 @@ def test_L13_L14_nobody_within_a_turn_ever_runs_what_the_turn_does_not_show(
     for one in (session, child):
         answers = ask(one, *((name, {}) for name in everything))
         assert {name for name, got in zip(everything, answers, strict=True) if got == name} <= may
-        assert set(names(one.tools)) <= may
+        assert set(names_of(one)) <= may
     assert set(names(child.tools)) <= set(names(session.tools)) - set(META)
 
 
 def test_D4_a_loop_in_a_child_runs_within_the_turn() -> None:
-    whole = registry()
-    turn = sessions_over(whole).begin_turn("lead", "s")
-    session = AgentSession(turn.scope(whole), around=turn.context())
+    session = open_session(registry())
 
     async def loop(child: AgentSession, task: str) -> list[str | None]:
         calls = [{"id": "1", "name": "grep", "args": {}}, {"id": "2", "name": "run", "args": {}}]
-        return [made.result.code for made in await child.tools.execute_parallel(calls, child.context())]
+        return [made.result.code for made in await child.execute_parallel(calls)]
 
     assert asyncio.run(SubagentRunner(session).run("task", "look", loop)) == [None, "not_available"]

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wording import mentions
-from toolbelt.catalog import Catalog
+from toolbelt.catalog import Catalog, Plugin
+from toolbelt.catalog.files import format_catalog
+from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding
@@ -254,3 +256,38 @@ def test_whatever_is_written_is_read_or_refused(top: Any, plugins: list[Any], to
     if made is not None:
         written = sum(len(entry.get("tools") or ()) for entry in data["plugins"])
         assert len(made.places) == len(made.catalog.tools) == written
+
+
+@pytest.mark.parametrize(
+    ("category", "severity"),
+    [
+        pytest.param("filesytem", "error", id="nearly-a-well-known-one"),
+        pytest.param("paymnets", "error", id="nearly-a-declared-one"),
+        pytest.param("robots", "warning", id="not-declared"),
+        pytest.param("Payments", None, id="declared"),
+        pytest.param("GIT", None, id="well-known"),
+    ],
+)
+def test_L10_a_category_that_is_neither_well_known_nor_declared_is_a_finding(
+    category: str, severity: str | None
+) -> None:
+    text = f"categories: {{payments: Money}}\nplugins:\n- name: p\n  category: {category}\n"
+    try:
+        findings = parse_catalog(parse_yaml(text, "c.yaml"), Catalog).findings
+    except InvalidFileError as error:
+        findings = error.findings
+    expected = [] if severity is None else [("unknown-category", severity, "c.yaml:4")]
+    assert [(each.rule, each.severity.value, each.place) for each in findings] == expected
+
+
+def test_L10_a_written_catalog_declares_its_own_categories() -> None:
+    text = format_catalog(Catalog((Plugin("p", category="robots"), Plugin("git"))), "yaml")
+    assert parse_catalog(parse_yaml(text, "c.yaml"), Catalog).findings == ()
+
+
+def test_L10_a_misspelt_category_of_json_lines_is_a_warning_with_its_line() -> None:
+    lines = '{"name": "a", "plugin": "p", "category": "robots"}\n{"name": "b", "plugin": "q", "category": "serach"}\n'
+    file = parse_catalog_lines(lines, "c.jsonl", "c", Catalog)
+    assert [(each.rule, each.severity.value, each.place) for each in file.findings] == [
+        ("unknown-category", "warning", "c.jsonl:2")
+    ]

@@ -108,17 +108,17 @@ def test_agent_and_session_have_to_be_said(toolbelt: Toolbelt, command: str) -> 
     assert not STORE.exists()
 
 
-def test_D5_what_is_dropped_is_warned_of_and_kept_for_who_has_it_unless_it_conflicts(toolbelt: Toolbelt) -> None:
+def test_D5_what_is_dropped_is_warned_of_and_forgotten(toolbelt: Toolbelt) -> None:
     keep("clerk", "s", "vcs", "zap", "other")
     ran = toolbelt("session", "load", "boxes", *CLERK)
     assert ran.code == 0
     assert [line.split(":")[0] for line in ran.err.splitlines()] == ["warning", "warning"]
     assert "'zap' is no longer there" in ran.err
-    assert kept() == ("vcs", "money", "boxes", "zap")
+    assert kept() == ("vcs", "money", "boxes")
     data = toolbelt("session", "show", *CLERK, "--json").json
-    assert data["stored"] == ["vcs", "money", "boxes", "zap"]
+    assert data["stored"] == ["vcs", "money", "boxes"]
     assert [row["toolkit"] for row in data["loaded"]] == ["vcs", "money", "boxes"]
-    assert [(row["toolkit"], "is no longer there" in row["reason"]) for row in data["dropped"]] == [("zap", True)]
+    assert data["dropped"] == []
     assert toolbelt("session", "reset", *CLERK).code == 0
     assert kept() is None
 
@@ -153,12 +153,26 @@ def test_D5_what_an_agent_left_behind_that_is_there_no_more_can_be_reset(toolbel
 
 
 def test_many_tools_are_counted_rather_than_named(toolbelt: Toolbelt, small: Path) -> None:
-    tools = ", ".join(f"own_{n}" for n in range(30))
     (small / "toolbelt.yaml").write_text(
-        f"toolkits: {{much: {{tools: [{tools}]}}}}\nagents: {{clerk: {{allowed_toolkits: [much]}}}}\n"
+        "catalog: tiered\ntoolkits: {much: {tools: [system]}}\nagents: {clerk: {allowed_toolkits: [much]}}\n"
     )
-    assert mentions(toolbelt("session", "load", "much", *CLERK).out, "30 tools")
-    assert len(toolbelt("session", "unload", "much", *CLERK, "--json").json["tools"]) == 30
+    assert mentions(toolbelt("session", "load", "much", *CLERK).out, "28 tools")
+    assert len(toolbelt("session", "unload", "much", *CLERK, "--json").json["tools"]) == 28
+
+
+def test_D6_entries_that_the_catalog_does_not_have_are_told_and_conflict_all_the_same(
+    toolbelt: Toolbelt, small: Path
+) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "toolkits: {one: {tools: [own]}, two: {tools: [own: {x: 1}]}}\n"
+        "agents: {clerk: {allowed_toolkits: [one, two]}}\n"
+    )
+    ran = toolbelt("session", "load", "one", *CLERK)
+    assert mentions(ran.out, "no tools")
+    assert mentions(ran.err, "warning", "not in catalog", "own")
+    ran = toolbelt("session", "load", "two", *CLERK)
+    assert (ran.code, kept()) == (2, ("one",))
+    assert mentions(ran.err, "'own'", "different overrides")
 
 
 def _spawned(*arguments: str) -> subprocess.Popen[bytes]:

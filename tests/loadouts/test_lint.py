@@ -179,6 +179,20 @@ SINGLE: dict[str, tuple[str, int, str, str, str]] = {
         "error",
         "Loadout 'x' has 'git/push' under both `plugins` and `disabled`; disabled wins.",
     ),
+    "a-tool-of-a-disabled-plugin": (
+        "  x:\n    disabled: [git]\n    plugins: [web, GIT/push]\n",
+        4,
+        "included-and-disabled",
+        "error",
+        "Loadout 'x' names 'GIT/push' under `plugins`, but disables 'git'; disabled wins.",
+    ),
+    "a-tool-under-a-disabled-pattern": (
+        "  x: {plugins: [web, git/push], disabled: [git/pu*]}\n",
+        2,
+        "included-and-disabled",
+        "error",
+        "Loadout 'x' names 'git/push' under `plugins`, but disables 'git/pu*'; disabled wins.",
+    ),
     "category-repeated": (
         "  x: {categories: [git, Git]}\n",
         2,

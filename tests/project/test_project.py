@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolbelt import ExecutableTool, ToolCall, ToolContext, ToolRegistry, open_project
+from toolbelt import ExecutableTool, ToolCall, ToolRegistry, open_project
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.reporter import Advance, Reporter
 
@@ -142,12 +142,11 @@ async def _load(shop: Path) -> list[str]:
             for plugin, name in (("till", "refund"), ("door", "open"))
         ]
     )
-    sessions = open_project(shop).sessions(tools)
-    turn = sessions.begin_turn("clerk", "s1")
-    before = [one["name"] for one in turn.to_definitions(tools, form="anthropic")]
-    call = ToolCall("1", "load_tools", {"toolkit": "money"})
-    await turn.execute_parallel(tools, [call], ToolContext())
-    return before + [one["name"] for one in sessions.begin_turn("clerk", "s1").to_definitions(tools, form="anthropic")]
+    session = open_project(shop).session(tools, "s1", agent="clerk")
+    before = [one["name"] for one in session.to_definitions(form="anthropic")]
+    await session.execute_parallel([ToolCall("1", "load_tools", {"toolkit": "money"})])
+    again = open_project(shop).session(tools, "s1", agent="clerk")
+    return before + [one["name"] for one in again.to_definitions(form="anthropic")]
 
 
 def test_D4_agents_of_the_file_load_their_toolkits(shop: Path) -> None:

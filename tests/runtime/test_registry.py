@@ -370,7 +370,7 @@ def test_R2_a_deny_list_takes_any_name_of_a_tool(entry: str) -> None:
 
 
 def test_R2_an_entry_of_a_deny_list_that_names_nothing_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    registry = ToolRegistry([tool("read"), tool("write")], reserved=["later"])
+    registry = ToolRegistry([tool("read"), tool("write")], reserved=[tool("later")])
     for _ in range(2):
         registry.to_definitions(filter_opts=FilterOpts(exclude_tools=["reed", "WRITE", "later"]))
         asyncio.run(registry.execute_parallel([], filter_opts=FilterOpts(exclude_tools=["reed"])))
@@ -484,12 +484,12 @@ def test_R2_a_name_that_providers_refuse_goes_by_another_and_is_found_by_both(
 
 
 def test_R2_a_name_that_is_reserved_counts_from_the_start_and_leads_nowhere() -> None:
-    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=("a_b", "c d"))
+    registry = ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")], reserved=(tool("a_b"), tool("c d")))
     shown = registry.to_definitions()
     assert registry.wire_names == {"a.b": shown[0]["name"], "a_b": "a_b", "c d": "c_d"}
     assert shown[0]["name"] != "a_b"
     assert [registry.find(name) for name in ("a_b", "c d", "c_d")] == [None, None, None]
-    registry.register(ExecutableTool.of(lambda: "plain", name="a_b"))
+    registry.register(tool("a_b"))
     assert registry.to_definitions()[:1] == shown
     assert ToolRegistry([ExecutableTool.of(lambda: "dotted", name="a.b")]).wire_names == {"a.b": "a_b"}
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sessions.samples import STORES, sessions_over
-from toolbelt.sessions.sessions import DynamicSessions
+from tests.sessions.samples import STORES, Sessions, sessions_over
 from toolbelt.sessions.store import SessionStore
 from toolbelt.stores.sessions import SqliteSessionStore
 
@@ -30,5 +29,5 @@ def store(request: pytest.FixtureRequest, made: Path, tmp_path: Path) -> Session
 
 
 @pytest.fixture
-def sessions(store: SessionStore) -> DynamicSessions:
+def sessions(store: SessionStore) -> Sessions:
     return sessions_over(store)

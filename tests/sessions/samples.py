@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from toolbelt.errors import StorageError
-from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
-from toolbelt.sessions.store import MemorySessionStore, SessionStore, StoredState
+from toolbelt.sessions.meta_tools import MetaToolAnswer
+from toolbelt.sessions.session import Session
+from toolbelt.sessions.store import LoadedToolkits, MemorySessionStore, SessionStore, StoredState
+from toolbelt.sessions.stored import SessionView, StoredToolkits
+from toolbelt.sessions.toolkit_policy import ToolkitPolicy
 from toolbelt.stores.sessions import SqliteSessionStore
 from toolbelt.toolkits.toolkit import Toolkit
 
@@ -30,8 +33,43 @@ APART = (replace(DEVOPS, member_tools=("github",)), RESEARCH, PODMAN)
 META = ("list_toolkits", "load_tools", "unload_tools")
 
 
-def sessions_over(store: SessionStore, *agents: AgentSpec, kits: Sequence[Toolkit] = KITS) -> DynamicSessions:
-    return DynamicSessions([DynamicToolkits(agent, kits) for agent in agents or (ASSISTANT, HELPER, PLAIN)], store)
+@dataclass(frozen=True)
+class Begun:
+    """A turn, as far as toolkits go."""
+
+    loaded: LoadedToolkits
+    warnings: tuple[str, ...]
+
+
+class Sessions:
+    """What several agents have loaded in several sessions, over entries that are tools."""
+
+    def __init__(self, store: SessionStore, agents: Iterable[AgentSpec], kits: Sequence[Toolkit]) -> None:
+        self.store = store
+        self.agents = {agent.name: DynamicToolkits(agent, kits) for agent in agents}
+
+    def of(self, agent: str, session_id: str | None) -> StoredToolkits:
+        return StoredToolkits(self.agents[agent], self.store, session_id)
+
+    def begin_turn(self, agent: str, session_id: str | None) -> Begun:
+        restored, warnings = self.of(agent, session_id).begin_turn()
+        return Begun(restored.loaded, warnings)
+
+    def load(self, agent: str, session_id: str | None, toolkit: str) -> MetaToolAnswer:
+        return self.of(agent, session_id).load(toolkit)
+
+    def unload(self, agent: str, session_id: str | None, toolkit: str) -> MetaToolAnswer:
+        return self.of(agent, session_id).unload(toolkit)
+
+    def show(self, agent: str, session_id: str | None) -> SessionView:
+        return self.of(agent, session_id).show()
+
+    def reset(self, agent: str, session_id: str | None) -> bool:
+        return self.of(agent, session_id).reset()
+
+
+def sessions_over(store: SessionStore, *agents: AgentSpec, kits: Sequence[Toolkit] = KITS) -> Sessions:
+    return Sessions(store, agents or (ASSISTANT, HELPER, PLAIN), kits)
 
 
 STORES: dict[str, Callable[[Path], SessionStore]] = {
@@ -40,17 +78,42 @@ STORES: dict[str, Callable[[Path], SessionStore]] = {
 }
 
 
-def call(
-    registry: ToolRegistry, turn: Any, *calls: tuple[str, dict[str, Any]], ctx: ToolContext | None = None
-) -> list[Any]:
+def tool(name: str, plugin: str | None = None, **settings: Any) -> ExecutableTool:
+    """A tool that takes nothing and answers with its name."""
+    return ExecutableTool(name, f"Do {name}", plugin=plugin, function=lambda: name, **settings)
+
+
+def a_registry() -> ToolRegistry:
+    return ToolRegistry([tool(name) for name in ("file", "docker", "github", "arxiv", "other")])
+
+
+def open_session(
+    registry: ToolRegistry,
+    agent: AgentSpec = ASSISTANT,
+    store: SessionStore | None = None,
+    session_id: str | None = "s",
+    kits: Sequence[Toolkit] = KITS,
+    team: Sequence[AgentSpec] = (),
+    **settings: Any,
+) -> Session:
+    policy = ToolkitPolicy(agent, kits, store, session_id, team=team)
+    return Session(registry, [policy], session_id=session_id, agent=agent.name, **settings)
+
+
+def call(session: Session, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     asked = [{"id": str(number), "name": name, "args": args} for number, (name, args) in enumerate(calls)]
-    if ctx is not None:  # of another agent or session than the turn's
-        return asyncio.run(registry.execute_parallel(asked, ctx, turn.allowed_tools, turn.filter_opts))
-    return asyncio.run(turn.execute_parallel(registry, asked))
+    return asyncio.run(session.execute_parallel(asked))
 
 
-def shown(registry: ToolRegistry, turn: Any) -> list[str]:
-    return [made["name"] for made in turn.to_definitions(registry)]
+def shown(session: Session) -> list[str]:
+    return [definition["name"] for definition in session.to_definitions()]
+
+
+def runs(session: Session) -> set[str]:
+    """Names of everything registered that runs when it is called by its name."""
+    names = [each.name for each in session.registry.get_all()]
+    results = call(session, *((name, {}) for name in names))
+    return {name for name, each in zip(names, results, strict=True) if each.result.ok}
 
 
 class Broken(MemorySessionStore):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -77,7 +78,7 @@ def test_D1_of_entries_that_mean_the_same_tool_the_narrowest_is_heard(
 ) -> None:
     bundle = Bundle.of((*entries, "none"), overrides, lambda entry: GIT.get(entry, (entry,)), None)
     assert [tool.overrides for tool in bundle.tools.values()] == said
-    assert bundle.unmatched == ("none",)
+    assert [*bundle.unmatched] == ["none"]
 
 
 @settings(deadline=None)
@@ -136,10 +137,10 @@ REGISTRY = ToolRegistry(
     ],
 )
 def test_D1_L9_an_entry_names_a_plugin_or_tools(entry: str, names: list[str]) -> None:
-    assert list(expand_over(REGISTRY)(entry)) == names
+    assert list(expand_over(REGISTRY.catalog, key=attrgetter("name")).find(entry)) == names
 
 
 def test_D1_an_entry_that_means_nothing_is_told_with_what_is_near() -> None:
     kits = [Toolkit("history", member_tools=("nothing_like_it",))]
-    dynamic = DynamicToolkits(AgentSpec("a", ("gti",), ("history",)), kits, expand_over(REGISTRY))
+    dynamic = DynamicToolkits(AgentSpec("a", ("gti",), ("history",)), kits, expand_over(REGISTRY.catalog))
     assert each_mentions(dynamic.find_unmatched(["history"]), ("gti", "git"), ("nothing_like_it", "history"))

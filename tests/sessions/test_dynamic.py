@@ -11,6 +11,7 @@ import pytest
 from tests.wording import each_mentions, mentions, naming
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import Expansion
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.store import DropKind
 from toolbelt.toolkits.toolkit import MetaRole, Toolkit
@@ -156,7 +157,7 @@ def test_D3_unloading_names_only_the_tools_that_go() -> None:
 
 
 def test_D3_a_model_is_not_promised_tools_that_do_not_come_or_go() -> None:
-    empty = DynamicToolkits(agent("devops"), ALL, lambda _: ())
+    empty = DynamicToolkits(agent("devops"), ALL, Expansion(lambda _: ()))
     answer, after = empty.load("devops", ())
     assert (answer["status"], answer["tools"], after) == ("loaded", [], ("devops",))
     assert "no tool in it" in answer["message"]
@@ -173,10 +174,10 @@ def test_D3_a_conflict_says_whether_anything_can_be_done() -> None:
 
 
 def test_answers_say_the_names_that_the_model_is_shown() -> None:
-    dynamic = DynamicToolkits(ASSISTANT, ALL, names={"docker": "plugin__docker", "load_tools": "load"})
-    assert dynamic.load("devops", ())[0]["tools"] == ["plugin__docker", "aws_lambda", "github"]
+    dynamic = DynamicToolkits(ASSISTANT, ALL, Expansion(find_wire_name=lambda key: f"plugin__{key}"))
+    assert dynamic.load("devops", ())[0]["tools"] == ["plugin__docker", "plugin__aws_lambda", "plugin__github"]
     assert dynamic.load("podman", ("devops",))[0]["conflicting_tool"] == "plugin__docker"
-    assert "Call load with" in dynamic.call(MetaRole.LOAD, {}, ())[0]["message"]
+    assert "Call load_tools with" in dynamic.call(MetaRole.LOAD, {}, ())[0]["message"]
 
 
 # What a model writes
@@ -308,7 +309,7 @@ def test_D6_a_plugin_against_one_of_its_tools_is_a_conflict_on_that_tool() -> No
     plugins = {"git": ("git/status", "git/push")}
     git = Toolkit("git", member_tools=("git",), overrides={"git": {"user": "a"}})
     push = Toolkit("push", member_tools=("git/push",), overrides={"git/push": {"user": "b"}})
-    dynamic = DynamicToolkits(agent("git", "push"), (git, push), lambda entry: plugins.get(entry, (entry,)))
+    dynamic = DynamicToolkits(agent("git", "push"), (git, push), Expansion(lambda entry: plugins.get(entry, (entry,))))
     assert dynamic.tool_keys(("git",)) == ("git/status", "git/push")
     assert dynamic.load("push", ("git",))[0]["conflicting_tool"] == "git/push"
 
@@ -328,7 +329,7 @@ def test_reach_is_everything_that_could_be_loaded_static_ones_first() -> None:
 
 
 def test_an_entry_that_no_tool_answers_to_is_told() -> None:
-    dynamic = DynamicToolkits(ASSISTANT, ALL, lambda entry: () if entry in ("shell", "docker") else (entry,))
+    dynamic = DynamicToolkits(ASSISTANT, ALL, Expansion(lambda entry: () if entry in ("shell", "docker") else (entry,)))
     assert each_mentions(dynamic.find_unmatched(()), ("'shell'", "static tools"))
     assert each_mentions(dynamic.find_unmatched(("devops",))[1:], ("docker", "devops"))
 

@@ -6,14 +6,12 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from tests.sessions.samples import META
+from tests.sessions.samples import META, call, open_session
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.bundles import expand_over
-from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
-from toolbelt.sessions.store import MemorySessionStore
+from toolbelt.sessions.prompt import SessionPrompt
+from toolbelt.sessions.session import Session
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
 from toolbelt.toolkits.policy import PolicyText
 from toolbelt.toolkits.toolkit import Directive, Toolkit
@@ -60,14 +58,13 @@ def registry() -> ToolRegistry:
     )
 
 
-def over(
-    registry: ToolRegistry, *loaded: str, kits: Sequence[Toolkit] = KITS, agent: AgentSpec = AGENT
-) -> DynamicSessions:
-    sessions = DynamicSessions([DynamicToolkits(agent, kits, expand_over(registry))], MemorySessionStore())
-    registry.register_all(sessions.meta_tools())
-    for key in loaded:
-        assert sessions.load(agent.name, "s", key)["status"] == "loaded"
-    return sessions
+def over(registry: ToolRegistry, *loaded: str, kits: Sequence[Toolkit] = KITS, agent: AgentSpec = AGENT) -> Session:
+    """A session in a turn in which these toolkits are loaded."""
+    session = open_session(registry, agent, kits=kits)
+    for each in call(session, *(("load_tools", {"toolkit": key}) for key in loaded)):
+        assert each.result.structured["status"] == "loaded"
+    session.begin_turn()
+    return session
 
 
 def names(definitions: Sequence[dict[str, object]]) -> list[object]:
@@ -94,37 +91,40 @@ def names(definitions: Sequence[dict[str, object]]) -> list[object]:
 def test_K4_D8_the_volatile_part_ends_with_the_policies_of_what_is_loaded(
     registry: ToolRegistry, loaded: list[str], policies: list[str]
 ) -> None:
-    sessions = over(registry, *loaded)
-    turn = sessions.begin_turn("assistant", "s")
+    session = over(registry, *loaded)
     shown = registry.wire_names[ODD]
     assert shown != ODD
-    _, *said = sessions.prompt(turn).volatile.split("\n\n")
+    _, *said = session.prompt.volatile.split("\n\n")
     assert said == [text.replace("NAME", shown) for text in policies]
-    assert sessions.prompt(turn, registry) == sessions.prompt(turn)
-    assert sessions.prompt(turn).static == over(registry).prompt(turn).static
+    assert session.prompt.static == over(registry).prompt.static
 
 
 def test_K4_a_tool_that_is_not_to_be_had_now_is_not_named(registry: ToolRegistry) -> None:
-    sessions = over(registry, "issues")
+    session = over(registry, "issues")
     THERE["issues"] = False
-    turn = sessions.begin_turn("assistant", "s")
-    assert sessions.prompt(turn, registry).volatile.endswith('"issues".\n\nThere are no issues.')
-    assert sessions.directive(turn, "A ticket, please", registry) is None
+    assert session.prompt.volatile.endswith('"issues".\n\nThere are no issues.')
+    assert session.directive("A ticket, please") is None
 
 
 def test_K4_a_policy_said_by_two_toolkits_is_said_once(registry: ToolRegistry) -> None:
     kits = [
         Toolkit(key, member_tools=("git",), policy="Never force.") for key in ("history", "issues", "web", "silent")
     ]
-    sessions = over(registry, "history", "issues", kits=kits)
-    prompt = sessions.prompt(sessions.begin_turn("assistant", "s"))
-    assert prompt.volatile == 'Loaded now: "history", "issues".\n\nNever force.'
+    session = over(registry, "history", "issues", kits=kits)
+    assert session.prompt.volatile == 'Loaded now: "history", "issues".\n\nNever force.'
 
 
 def test_K4_without_a_session_the_policies_of_initial_toolkits_are_said_alone(registry: ToolRegistry) -> None:
-    sessions = over(registry, agent=AgentSpec("assistant", (), ("history",), ("history",)))
-    prompt = sessions.prompt(sessions.begin_turn("assistant", None), registry)
+    agent = AgentSpec("assistant", (), ("history",), ("history",))
+    prompt = open_session(registry, agent, session_id=None, kits=KITS).prompt
     assert (prompt.static, prompt.volatile) == ("", "Look with git_log, git_push.\nNever force git_push.")
+
+
+def test_K7_a_single_tool_has_a_policy_of_its_own(registry: ToolRegistry) -> None:
+    registry.register(ExecutableTool("file", plugin="file", function=str, policy=" Read before you write.\n"))
+    registry.register(ExecutableTool("git_log", plugin="git", function=str, policy="Read before you write."))
+    assert over(registry).prompt.volatile == "Loaded now: none.\n\nRead before you write."
+    assert Session(registry).prompt == SessionPrompt(volatile="Read before you write.")
 
 
 @pytest.mark.parametrize(
@@ -141,38 +141,34 @@ def test_K4_without_a_session_the_policies_of_initial_toolkits_are_said_alone(re
 def test_K5_a_message_narrows_one_request_to_tools_of_the_turn(
     registry: ToolRegistry, loaded: list[str], message: str, tools: list[str] | None, choice: str | None
 ) -> None:
-    sessions = over(registry, *loaded)
-    turn = sessions.begin_turn("assistant", "s")
+    session = over(registry, *loaded)
     shown = registry.wire_names[ODD]
-    made = sessions.directive(turn, message, registry)
-    assert made == sessions.directive(turn, message)
-    assert made == sessions.directive(turn, [{"type": "text", "text": message}], registry)
-    whole = turn.to_definitions(registry)
+    made = session.directive(message)
+    assert made == session.directive([{"type": "text", "text": message}])
+    whole = session.to_definitions()
     if tools is None:
         assert made is None
-        assert turn.to_definitions(registry, directive=made) == whole
+        assert session.to_definitions(directive=made) == whole
         return
     expected = [shown if name == "NAME" else name for name in tools]
     assert made == Directive(tuple(expected), shown if choice == "NAME" else choice)
-    assert names(turn.to_definitions(registry, directive=made)) == expected
-    litellm = turn.to_definitions(registry, form="litellm", directive=made)
+    assert names(session.to_definitions(directive=made)) == expected
+    litellm = session.to_definitions(form="litellm", directive=made)
     assert [definition["function"]["name"] for definition in litellm] == expected
-    assert turn.to_definitions(registry) == whole, "the next request"
+    assert session.to_definitions() == whole, "the next request"
 
 
 def test_K5_D4_what_is_loaded_meanwhile_has_no_say_in_this_turn(registry: ToolRegistry) -> None:
-    sessions = over(registry)
-    turn = sessions.begin_turn("assistant", "s")
-    sessions.load("assistant", "s", "history")
-    assert sessions.directive(turn, "Who changed it?", registry) is None
-    assert sessions.prompt(turn, registry).volatile == "Loaded now: none."
+    session = over(registry)
+    call(session, ("load_tools", {"toolkit": "history"}))
+    assert session.directive("Who changed it?") is None
+    assert session.prompt.volatile == "Loaded now: none."
 
 
 def test_K5_a_directive_by_keys_or_of_nothing_that_is_shown(registry: ToolRegistry) -> None:
-    sessions = over(registry, "issues")
-    turn = sessions.begin_turn("assistant", "s")
-    assert names(turn.to_definitions(registry, directive=Directive((ODD,)))) == [registry.wire_names[ODD]]
-    assert turn.to_definitions(registry, directive=Directive(("nowhere",))) == turn.to_definitions(registry)
+    session = over(registry, "issues")
+    assert names(session.to_definitions(directive=Directive((ODD,)))) == [registry.wire_names[ODD]]
+    assert session.to_definitions(directive=Directive(("nowhere",))) == session.to_definitions()
 
 
 def test_K4_K5_functions_get_the_keys_of_members_that_are_there(registry: ToolRegistry) -> None:
@@ -183,21 +179,19 @@ def test_K4_K5_functions_get_the_keys_of_members_that_are_there(registry: ToolRe
         return Directive(tuple(available), next(iter(available)))
 
     kits = [Toolkit("kit", member_tools=("hub", "nowhere"), policy=policy, directive=directive)]
-    sessions = over(registry, "kit", kits=kits, agent=AgentSpec("assistant", (), ("kit",)))
-    turn = sessions.begin_turn("assistant", "s")
-    assert sessions.prompt(turn, registry).volatile.endswith("You have ['open issue'].")
+    session = over(registry, "kit", kits=kits, agent=AgentSpec("assistant", (), ("kit",)))
+    assert session.prompt.volatile.endswith("You have ['open issue'].")
     shown = registry.wire_names[ODD]
-    assert sessions.directive(turn, "go", registry) == Directive((shown,), shown)
+    assert session.directive("go") == Directive((shown,), shown)
 
 
 def test_D3_answers_speak_of_tools_as_the_model_is_shown_them(registry: ToolRegistry) -> None:
-    sessions = over(registry)
-    assert sessions.load("assistant", "s", "issues")["tools"] == [registry.wire_names[ODD]]
+    (loaded,) = call(over(registry), ("load_tools", {"toolkit": "issues"}))
+    assert loaded.result.structured["tools"] == [registry.wire_names[ODD]]
 
 
 def test_D2_a_narrowed_request_is_without_meta_tools_and_the_next_has_them(registry: ToolRegistry) -> None:
-    sessions = over(registry, "history")
-    turn = sessions.begin_turn("assistant", "s")
-    made = sessions.directive(turn, "who changed this", registry)
-    assert not {*names(turn.to_definitions(registry, directive=made))} & {*META}
-    assert names(turn.to_definitions(registry))[:3] == [*META]
+    session = over(registry, "history")
+    made = session.directive("who changed this")
+    assert not {*names(session.to_definitions(directive=made))} & {*META}
+    assert names(session.to_definitions())[:3] == [*META]

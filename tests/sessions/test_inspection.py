@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sessions.samples import META
 from tests.wording import mentions
+from toolbelt.agents.over_catalog import toolkits_over
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import EstimateCounter, count_tool_tokens
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.sessions.inspection import SessionInspection, conflict_text, stored_sessions_data
-from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.sessions.store import MemorySessionStore
+from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.toolkits.toolkit import Toolkit
 
 CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))), Plugin("docker", (Tool("run"),))), name="two")
@@ -32,13 +33,13 @@ AGENT = AgentSpec(
     allowed_toolkits=("start", "more", "same", "clash"),
     initial_toolkits=("start",),
 )
-DYNAMIC = DynamicToolkits(AGENT, TOOLKITS)
+DYNAMIC = toolkits_over(AGENT, TOOLKITS, CATALOG)
 
 
 def inspect(*loaded: str) -> SessionInspection:
     store = MemorySessionStore()
     store.write("a", "s", loaded, None)
-    return SessionInspection(DynamicSessions([DYNAMIC], store).show("a", "s"), DYNAMIC, TOKENS)
+    return SessionInspection(StoredToolkits(DYNAMIC, store, "s"), EstimateCounter())
 
 
 @given(st.lists(st.sampled_from(["start", "more", "same", "clash", "gone"]), unique=True))
@@ -51,10 +52,10 @@ def test_D5_everything_allowed_is_either_loaded_or_not_and_tools_add_up(loaded: 
     assert "start" in there
     assert {row["toolkit"] for row in data["dropped"]} == {"clash", "gone"}.intersection(loaded)
     brought = [tool for row in data["loaded"] for tool in row["tools"]]
-    assert [row["tool"] for row in data["tools"]] == ["git/push", *brought]
-    counted = [row["tokens"] for row in data["tools"] if row["tokens"] is not None]
-    assert data["tokens"]["tools"] == sum(counted)
-    assert data["tokens"]["uncounted"] == len(data["tools"]) - len(counted) == len(made.uncounted)
+    assert [row["tool"] for row in data["tools"]] == [*META, "git/push", *brought]
+    assert [row["meta"] for row in data["tools"]] == [True] * 3 + [False] * (1 + len(brought))
+    assert data["tokens"]["tools"] == sum(row["tokens"] for row in data["tools"])
+    assert data["tokens"]["uncounted"] == len(data["unmatched"]) == (1 if "more" in there else 0)
 
 
 def test_D6_what_would_be_added_leaves_out_what_is_there_already() -> None:

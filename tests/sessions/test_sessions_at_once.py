@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sessions.samples import APART, STORES, Broken, sessions_over
-from tests.wording import each_mentions
+from tests.sessions.samples import APART, STORES, Broken, Sessions, sessions_over
 from toolbelt.errors import StorageError
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.sessions import DynamicSessions
 from toolbelt.sessions.store import MemorySessionStore, SessionStore, StoredState
 
 
@@ -116,7 +114,7 @@ def test_D5_a_session_that_begins_with_nothing_keeps_nothing() -> None:
 def test_a_turn_goes_on_where_its_beginning_cannot_be_kept() -> None:
     turn = sessions_over(Broken(readable=True)).begin_turn("assistant", "s")
     assert turn.loaded == ("research",)
-    assert each_mentions(turn.warnings, ("could not be stored", "The disk is full."))
+    assert turn.warnings == ("The state of this session could not be stored. The disk is full.",)
 
 
 def test_what_cannot_be_read_is_not_taken_for_nothing() -> None:
@@ -178,7 +176,7 @@ ACTIONS = st.tuples(st.booleans(), st.sampled_from(["devops", "research", "podma
 def test_D5_whoever_comes_between_reading_and_writing_is_as_if_it_had_come_before(
     pairs: list[tuple[tuple[bool, str], tuple[bool, str]]],
 ) -> None:
-    def act(sessions: DynamicSessions, action: tuple[bool, str]) -> dict[str, Any]:
+    def act(sessions: Sessions, action: tuple[bool, str]) -> dict[str, Any]:
         is_load, toolkit = action
         return (sessions.load if is_load else sessions.unload)("assistant", "s", toolkit)
 

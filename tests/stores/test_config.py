@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,31 @@ def test_L11_a_link_that_leads_nowhere_is_not_passed_over(tmp_path: Path, name: 
     (tmp_path / name).symlink_to(tmp_path / "gone")
     with pytest.raises(InvalidFileError, match="leads nowhere"):
         read_config(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_L11_a_folder_or_a_file_is_given_as_text_or_path_and_searched_upward(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Callable[[str], str | Path]
+) -> None:
+    below = tmp_path / "tb" / "below"
+    below.mkdir(parents=True)
+    (tmp_path / "tb" / "toolbelt.yaml").write_text("models: [gpt-4o]\n")
+    (tmp_path / "tb" / "mine.loadout.yaml").write_text("extends: minimal\n")
+    for folder, place in ((tmp_path, "tb"), (tmp_path, "tb/toolbelt.yaml"), (below, "."), (tmp_path / "tb", ".")):
+        monkeypatch.chdir(folder)
+        config = read_config(kind(place))
+        assert config.models == ("gpt-4o",)
+        assert [written.loadout.name for written in config.loadouts] == ["mine"]
+    with pytest.raises(NotFoundError):
+        read_config(kind("nowhere"))
+
+
+def test_L10_what_is_no_file_hides_no_mistake_of_another(tmp_path: Path) -> None:
+    (tmp_path / "a.loadout.yaml").symlink_to(tmp_path / "gone")
+    (tmp_path / "b.loadout.yaml").write_text("extnds: minimal\n")
+    (tmp_path / "toolbelt.yaml").write_text("tokenizr: x\n")
+    assert [finding.rule for finding in examine_config(tmp_path).findings] == [
+        "not-a-file",
+        "unknown-key",
+        "unknown-key",
+    ]

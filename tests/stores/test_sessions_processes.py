@@ -20,7 +20,7 @@ import pytest
 
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
+from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.stores.sessions import SqliteSessionStore
 from toolbelt.toolkits.toolkit import Toolkit
 
@@ -132,7 +132,7 @@ SESSIONS = """
 import sys
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
+from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.stores.sessions import SqliteSessionStore
 from toolbelt.toolkits.toolkit import Toolkit
 keys = [f"kit{number}" for number in range(20)]
@@ -140,17 +140,21 @@ clash = [f"clash{number}" for number in range(20)]
 kits = [Toolkit(key, member_tools=(f"tool_of_{key}",)) for key in keys]
 kits += [Toolkit(key, member_tools=("tool",), overrides={"tool": {"of": key}}) for key in clash]
 agent = AgentSpec("a", (), (*keys, *clash))
-sessions = DynamicSessions([DynamicToolkits(agent, kits)], SqliteSessionStore(sys.argv[1]))
+toolkits = DynamicToolkits(agent, kits)
+
+def of(session):
+    return StoredToolkits(toolkits, SqliteSessionStore(sys.argv[1]), session)
 """
 KEYS = [f"kit{number}" for number in range(20)]
 CLASH = [f"clash{number}" for number in range(20)]
 
 
-def _sessions(path: Path) -> DynamicSessions:
+def _loaded(path: Path, session: str) -> tuple[str, ...]:
+    """The toolkits of the next turn."""
     kits = [Toolkit(key, member_tools=(f"tool_of_{key}",)) for key in KEYS]
     kits += [Toolkit(key, member_tools=("tool",), overrides={"tool": {"of": key}}) for key in CLASH]
     agent = AgentSpec("a", (), (*KEYS, *CLASH))
-    return DynamicSessions([DynamicToolkits(agent, kits)], SqliteSessionStore(path))
+    return StoredToolkits(DynamicToolkits(agent, kits), SqliteSessionStore(path), session).begin_turn()[0].loaded
 
 
 LOADING = """
@@ -165,7 +169,7 @@ def load_at_once(session, toolkits):
             try:
                 os.close(start)
                 os.read(starting, 1)  # until nobody can write any more: then all begin at once
-                os.write(answering, sessions.load("a", session, toolkit)["status"].encode())
+                os.write(answering, of(session).load(toolkit)["status"].encode())
             finally:
                 os._exit(0)
         os.close(answering)
@@ -181,19 +185,18 @@ print(json.dumps([load_at_once(session, toolkits) for session, toolkits in round
 def test_D5_twenty_processes_at_once_lose_nothing(path: Path) -> None:
     with _python(SESSIONS + LOADING, path) as process:
         different, colliding, same = json.loads(process.communicate(timeout=60)[0])
-    sessions = _sessions(path)
     assert different == ["loaded"] * 20
-    assert sessions.begin_turn("a", "different").loaded == tuple(KEYS)
+    assert _loaded(path, "different") == tuple(KEYS)
     assert sorted(colliding) == ["conflict"] * 19 + ["loaded"]
-    assert sessions.begin_turn("a", "colliding").loaded == (CLASH[colliding.index("loaded")],)
+    assert _loaded(path, "colliding") == (CLASH[colliding.index("loaded")],)
     assert sorted(same) == ["already_loaded"] * 19 + ["loaded"]
-    assert sessions.begin_turn("a", "same").loaded == ("kit0",)
+    assert _loaded(path, "same") == ("kit0",)
     assert SqliteSessionStore(path).sessions() == [("a", "colliding"), ("a", "different"), ("a", "same")]
 
 
 KILLED = """
-turn = sessions.begin_turn("a", "s")
-print(sessions.load("a", "s", "kit3")["status"], flush=True)
+of("s").begin_turn()
+print(of("s").load("kit3")["status"], flush=True)
 sys.stdin.read()
 """
 
@@ -204,7 +207,7 @@ def test_D5_a_kill_between_load_and_next_turn_loses_nothing(path: Path) -> None:
         assert process.stdout.readline() == "loaded\n"
         process.send_signal(signal.SIGKILL)
         assert process.wait(timeout=60) == -signal.SIGKILL
-    assert _sessions(path).begin_turn("a", "s").loaded == ("kit3",)
+    assert _loaded(path, "s") == ("kit3",)
 
 
 WRITING = """
@@ -280,8 +283,8 @@ draw = random.Random(7)
 def toggle(key, times):
     is_loaded = False
     for _ in range(times):
-        change = sessions.unload if is_loaded else sessions.load
-        status = change("a", "s", key)["status"]
+        change = of("s").unload if is_loaded else of("s").load
+        status = change(key)["status"]
         is_loaded = not is_loaded
         assert status == ("loaded" if is_loaded else "unloaded"), (key, status)
 
@@ -301,8 +304,8 @@ for key in keys[4:] * 2:
     time.sleep(draw.uniform(0.002, 0.02))
     os.kill(victim, signal.SIGKILL)
     os.waitpid(victim, 0)
-    sessions.unload("a", "s", key)  # whatever it had come to: the next one of this key begins without it
-print([os.waitpid(other, 0)[1] for other in others], sessions.begin_turn("a", "s").loaded)
+    of("s").unload(key)  # whatever it had come to: the next one of this key begins without it
+print([os.waitpid(other, 0)[1] for other in others], of("s").begin_turn()[0].loaded)
 """
 
 

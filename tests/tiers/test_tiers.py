@@ -163,17 +163,6 @@ def test_T3_every_step_keeps_what_was_shown_and_shows_nothing_twice(asked: list[
         before = now
 
 
-def test_T4_any_tool_there_is_may_be_called_unless_enforced() -> None:
-    tiers = Tiers(SMALL)
-    assert tiers.may_dispatch("disk/open")
-    assert not tiers.may_dispatch("disk/open", enforce=True)
-    assert not tiers.may_dispatch("disk/open", ("git",), enforce=True)
-    assert tiers.may_dispatch("disk/open", ("git", "files"), enforce=True)
-    assert tiers.may_dispatch("chat/send", enforce=True)
-    assert tiers.may_dispatch("load_tools", enforce=True)
-    assert not tiers.may_dispatch("disk/shred")
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -204,7 +193,6 @@ def test_within_a_universe_there_are_its_tools_and_the_meta_tools_alone() -> Non
     for tiers in (Tiers(SMALL, universe), Tiers(SMALL).within(universe)):
         assert tiers.core == (*META, "chat/send")
         assert ids(tiers) == {"Git": ("hub/pull",), "other": ("loose/think",)}
-        assert not tiers.may_dispatch("disk/open")
         assert tiers.load("files")[0] == {"error": "Unknown category: files. Available: Git, other"}
     assert Tiers(TIERED, ("git/git_commit",)).core == ("core/browse_tools", "core/load_tools")
 

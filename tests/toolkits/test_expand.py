@@ -12,6 +12,7 @@ from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, ToolbeltError
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
 from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, heard, widest_first
@@ -181,7 +182,7 @@ def test_D6_entries_as_narrow_as_one_another_that_disagree_are_told(
     assert all(overlap.entries[1] in overlap.message for overlap in expanded.overlaps)
     # A session hears the same entry.
     agent = AgentSpec("one", allowed_toolkits=("kit",))
-    merged = DynamicToolkits(agent, [kit], expander(CATALOG)).merge(("kit",))
+    merged = DynamicToolkits(agent, [kit], expand_over(CATALOG)).merge(("kit",))
     assert next(tool.overrides for tool in merged if tool.key == "git/log") == {"n": heard}
 
 

@@ -6,12 +6,14 @@ import json
 
 import pytest
 
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.findings import Finding
 from toolbelt.sources import parse_json, parse_yaml
-from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
+from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
+from toolbelt.toolkits.expand import expand_toolkits
 from toolbelt.toolkits.policy import PolicyText
 from toolbelt.toolkits.reader import TOOLKIT_KEYS, read_toolkits
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit import Directive, Toolkit
 
 DYNAMIC = """\
 # What an agent may load.
@@ -276,3 +278,16 @@ def test_a_value_that_is_long_is_cut_in_the_message() -> None:
 def test_D1_what_is_wrong_below_a_name_that_is_wrong_is_told_as_well(name: str, rule: str) -> None:
     _, findings = read(f"toolkits:\n  kit: {{}}\n  {name}:\n    default_on: 7\n")
     assert [(finding.rule, finding.line) for finding in findings] == [(rule, 3), ("wrong-type", 4)]
+
+
+def test_K5_a_rule_of_a_directive_may_name_one_tool_of_a_member_plugin() -> None:
+    rules = "[{when: who, tools: [GIT/git_blame], tool_choice: GIT/git_blame}, {when: x, tools: [shell/run, git/]}]"
+    toolkits, findings = read(f"toolkits:\n  a:\n    tools: [git]\n    directive: {rules}\n")
+    assert [finding.rule for finding in findings] == ["unknown-member", "unknown-member"]
+    assert isinstance(toolkits[0].directive, DirectiveRules)
+    rule = toolkits[0].directive.rules[0]
+    assert (rule.tools, rule.tool_choice) == (("GIT/git_blame",), "GIT/git_blame")
+    catalog = Catalog((Plugin("git", (Tool("git_blame"), Tool("git_log"))),))
+    (expanded,) = expand_toolkits(toolkits[:1], catalog).catalog.toolkits
+    narrowed = directive("who did that?", [expanded], ["git/git_blame", "git/git_log"])
+    assert narrowed == Directive(("git/git_blame",), "git/git_blame")

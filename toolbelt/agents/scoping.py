@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
-
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
-from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.text import show_value
 
 
 def scoped_registry(
@@ -53,11 +50,6 @@ def checked_name(loadout_name: str) -> str:
     """
     name: object = loadout_name
     if not isinstance(name, str):
-        raise InvalidDefinitionError(f"The name of a loadout must be text, or None for all plugins, not {name!r}.")
+        message = f"The name of a loadout must be text, or None for all plugins, not {show_value(name)}."
+        raise InvalidDefinitionError(message)
     return name
-
-
-def register(registry: ToolRegistry, source: ToolRegistry, tools: Iterable[ExecutableTool]) -> None:
-    """Add tools of another registry, in order, each with its extension there."""
-    for plugin_id, group in groupby(tools, lambda tool: source.get_plugin_id(tool.name)):
-        registry.register_all(group, plugin_id=plugin_id)

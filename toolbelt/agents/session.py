@@ -1,50 +1,42 @@
-"""The session of an agent: its tools, and the loadout that selects them (rules L12, L14)."""
+"""The session of an agent whose loadout can change (rules L12, L14)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
-from toolbelt.agents.agent_tools import AgentTools
+from toolbelt.agents.loadout_policy import LoadoutPolicy
 from toolbelt.agents.scoping import checked_name
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.runtime.context import ToolContext
+from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.sessions.policy import SessionPolicy
+from toolbelt.sessions.session import Session, checked
 
-T = TypeVar("T")
 
-
-class AgentSession:
-    """One agent in one conversation, with tools of its own.
+class AgentSession(Session):
+    """A session with the capability tools, under a loadout that can be changed.
 
         session = AgentSession(registry)                      # all plugins, and the capability tools
-        tools = session.scope("minimal")                      # now those of a loadout
-        definitions = tools.to_definitions(form="openai")     # before each request: more may be activated
-        results = await tools.execute_parallel(message.tool_calls, session.context())
+        session.scope("minimal")                              # now those of a loadout
+        definitions = session.to_definitions(form="openai")   # before each request: more may be activated
+        results = await session.execute_parallel(message.tool_calls)
 
-    Sessions share nothing: a tool that is activated in one is not in another, and `registry` never changes.
+    If the agent also loads toolkits, its loadout applies to the tools of each turn: no loadout, activation or sub-agent
+    gives more.
 
-    If the agent also loads toolkits, each turn has its own session, made from the tools of that turn:
-
-        turn = sessions.begin_turn("lead", session_id)
-        session = AgentSession(turn.scope(registry), around=turn.context(ToolContext(confirm=ask_a_person)))
-
-    Then no loadout, activation or sub-agent gives more tools than the turn has. Toolkits are loaded for the next turn;
-    activated tools are for this turn, and end with it.
+    Attributes:
+        loadouts: All loadouts.
 
     Args:
-        registry: All tools that the agent could have; by default none. Tools of the session, such as meta-tools, stay
-            with every loadout, and are neither discoverable nor given to sub-agents.
-        loadouts: All loadouts; by default the built-in ones.
+        registry: All tools that the agent could have; by default none.
+        loadouts: By default the built-in ones.
         active_loadout_name: The intended loadout; informational, like the attribute.
-        session_id: Of the conversation; by default that of `around`.
-        agent: The agent's name; by default that of `around`.
-        around: The base of `context`. Sub-agents get it too, with their own session id and agent: its `overrides`,
-            `confirm`, `result_budget_chars`, `dry_run`, ...
+        policies: Others, such as toolkits or tiers.
+        settings: The other arguments of `Session`.
 
     Raises:
-        InvalidDefinitionError: something of the wrong type.
+        InvalidDefinitionError: something of the wrong type, or as `Session`.
     """
 
     def __init__(
@@ -53,19 +45,15 @@ class AgentSession:
         loadouts: ToolLoadoutRegistry | None = None,
         *,
         active_loadout_name: str | None = None,
-        session_id: str | None = None,
-        agent: str | None = None,
-        around: ToolContext | None = None,
+        policies: Iterable[SessionPolicy] = (),
+        **settings: Any,
     ) -> None:
-        self.registry = ToolRegistry() if registry is None else _checked("registry", registry, ToolRegistry)
         self.loadouts = (
-            ToolLoadoutRegistry() if loadouts is None else _checked("loadouts", loadouts, ToolLoadoutRegistry)
+            ToolLoadoutRegistry() if loadouts is None else checked("loadouts", loadouts, ToolLoadoutRegistry)
         )
         self.active_loadout_name = active_loadout_name
-        self.around = ToolContext() if around is None else _checked("around", around, ToolContext)
-        self.session_id = self.around.session_id if session_id is None else _checked("session_id", session_id, str)
-        self.agent = self.around.agent if agent is None else _checked("agent", agent, str)
-        self._agent_tools: AgentTools | None = None
+        self._loadout = LoadoutPolicy(None, self.loadouts)
+        super().__init__(registry, (*policies, self._loadout), **settings)
 
     @property
     def active_loadout_name(self) -> str | None:
@@ -78,74 +66,40 @@ class AgentSession:
     @active_loadout_name.setter
     def active_loadout_name(self, name: str | None) -> None:
         # Plain text, also for an enum member.
-        self._active_loadout_name = None if name is None else str.__str__(_checked("active_loadout_name", name, str))
-
-    @property
-    def tools(self) -> ToolRegistry:
-        """The active registry, for the agent's loop: the capability tools and the tools that `scope` made active.
-
-        Before the first `scope`, all tools of `registry`. Activated tools are added at the end. Tools that are
-        registered in `registry` later are here after the next `scope`.
-
-        Raises:
-            InvalidDefinitionError: a tool has the name of a capability tool.
-        """
-        return self.agent_tools.tools
+        self._active_loadout_name = None if name is None else str.__str__(checked("active_loadout_name", name, str))
 
     @property
     def activated(self) -> tuple[str, ...]:
-        """Names of the tools that were activated since the last `scope`, in order of activation.
-
-        A loop with its own allow-list restricts activated tools, too. To let them pass, give it
-        `[*allowed, *session.activated]`.
-
-        Raises:
-            InvalidDefinitionError: as `tools`.
-        """
-        return self.agent_tools.activated
+        """Names of the tools that were activated since the last `scope`, in order of activation."""
+        return self._loadout.activated
 
     @property
-    def agent_tools(self) -> AgentTools:
-        """The active tools with the reasons, and the discoverable ones: the capability tools answer from it.
-
-        Raises:
-            InvalidDefinitionError: as `tools`.
-        """
-        if self._agent_tools is None:
-            self._agent_tools = AgentTools(self.registry, None, self.loadouts)
-        return self._agent_tools
+    def resolution(self) -> Resolution:
+        """The loadout's decision on every plugin and tool of this turn, with the reasons."""
+        self._update()
+        return self._loadout.resolution
 
     def scope(self, loadout_name: str | None) -> ToolRegistry:
-        """Apply a loadout.
-
-        Earlier activations end. The previous registry stays valid for code that still holds it.
+        """Apply a loadout from the next request on; earlier activations end.
 
         Args:
             loadout_name: Of `loadouts`; `None` for all plugins.
 
         Returns:
-            The new active registry.
+            The tools that may be called now.
 
         Raises:
             NotFoundError: no such loadout, with the nearest; nothing changes.
             InvalidDefinitionError: a name that is not text, or an active or discoverable tool with the name of a
-                capability tool; nothing changes.
+                meta-tool; nothing changes.
         """
         name = None if loadout_name is None else self.loadouts.require_loadout(checked_name(loadout_name)).name
-        self._agent_tools = AgentTools(self.registry, name, self.loadouts)
+        before = self._loadout.loadout_name, self._loadout.activated
+        self._loadout.scope(name)
+        try:
+            self._reselect()
+        except InvalidDefinitionError:
+            self._loadout.scope(*before)
+            raise
         self.active_loadout_name = name
-        return self._agent_tools.tools
-
-    def context(self, **settings: Any) -> ToolContext:
-        """The context of a batch of calls: `around`, with the session id and agent of this session.
-
-        Args:
-            settings: Other attributes of `ToolContext`, for this batch only; sub-agents get those of `around`.
-        """
-        return replace(self.around, **{"session_id": self.session_id, "agent": self.agent, **settings})
-
-
-def _checked(name: str, value: T, wanted: type) -> T:
-    if not isinstance(value, wanted):
-        raise InvalidDefinitionError(f"The {name} of a session must be a {wanted.__name__}, not {value!r}.")
-    return value
+        return self.tools

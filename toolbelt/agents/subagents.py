@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar
@@ -15,6 +14,7 @@ from toolbelt.catalog import Plugin
 from toolbelt.errors import InvalidDefinitionError, NotFoundError
 from toolbelt.loadouts import ToolLoadoutRegistry, WellKnownLoadouts
 from toolbelt.patterns import fold
+from toolbelt.sessions.session import Session
 
 T = TypeVar("T")
 
@@ -73,13 +73,13 @@ class SubagentRunner:
 
     def __init__(
         self,
-        session: AgentSession,
+        session: Session,
         loadouts: ToolLoadoutRegistry | None = None,
         *,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
-        if not isinstance(session, AgentSession):
-            raise InvalidDefinitionError(f"The session of a SubagentRunner must be an AgentSession, not {session!r}.")
+        if not isinstance(session, Session):
+            raise InvalidDefinitionError(f"The session of a SubagentRunner must be a Session, not {session!r}.")
         self.session = session
         self.loadouts = loadouts
         self._new_id = new_id
@@ -116,7 +116,7 @@ class SubagentRunner:
 
         Its `registry` contains the tools that are active in the parent now, or the fixed set of them if there are no
         loadouts; no loadout or activation adds others. Its id begins with the parent's id; its agent is the type. It
-        has the `around` of the parent, except for the turn count.
+        has the context of the parent, except for the turn count.
 
         Raises:
             NotFoundError: no such type, with the nearest.
@@ -136,7 +136,7 @@ class SubagentRunner:
             self.loadouts,
             session_id=own_id if self.session.session_id is None else f"{self.session.session_id}/{own_id}",
             agent=kind.value,
-            around=replace(self.session.around, turn_count=0),
+            around=self.session.context(turn_count=0),
         )
         child.scope(None if self.loadouts is None else LOADOUT_OF_TYPE[kind])
         return child

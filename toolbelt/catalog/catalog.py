@@ -14,7 +14,7 @@ from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
-from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError
+from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError, require_items
 from toolbelt.patterns import find_name_problem, fold
 
 
@@ -49,7 +49,10 @@ class Catalog:
     unique_names: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plugins", tuple(self.plugins))
+        object.__setattr__(self, "plugins", require_items("The plugins of a catalog", self.plugins, Plugin))
+        if not isinstance(self.categories, Mapping):
+            raise InvalidDefinitionError("The categories of a catalog are a mapping from names to descriptions.")
+        object.__setattr__(self, "core", require_items("The core tools of a catalog", self.core, str))
         twice = _repeated(plugin.key for plugin in self.plugins)
         if twice:
             raise InvalidDefinitionError(f"Plugin names must be unique, ignoring case: {', '.join(sorted(twice))}.")

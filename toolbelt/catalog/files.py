@@ -24,6 +24,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
@@ -64,8 +65,11 @@ def format_catalog(catalog: Catalog, syntax: str) -> str:
 
 def catalog_data(catalog: Catalog) -> dict[str, Any]:
     """The document of a catalog as plain values; what is empty is left out."""
-    # What its plugins alone would give, in the same order, need not be written.
-    is_derived = list(catalog.categories.items()) == list(type(catalog)(catalog.plugins).categories.items())
+    # Well-known ones that its plugins alone would give, in the same order, need not be written.
+    derived = list(type(catalog)(catalog.plugins).categories.items())
+    is_derived = list(catalog.categories.items()) == derived and all(
+        name in CATEGORY_DESCRIPTIONS for name, _ in derived
+    )
     data = {
         "name": catalog.name,
         "description": catalog.description,

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from toolbelt.catalog.categories import ToolCategory
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.errors import InvalidDefinitionError, InvalidFileError, suggestion
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, find_misspelt, suggestion
 from toolbelt.findings import Finding, Severity
 from toolbelt.patterns import find_name_problem, fold
 from toolbelt.sources import parse_json_lines
@@ -83,7 +84,7 @@ def parse_catalog_lines(
         raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
     plugins, notes = reading.plugins()
     catalog = catalog_type(plugins=plugins, name=name)
-    return CatalogFile(catalog, source, (chosen.describe(), *notes), lines=reading.lines)
+    return CatalogFile(catalog, source, (chosen.describe(), *notes), lines=reading.lines, findings=reading.doubts())
 
 
 def find_grouping(rows: Sequence[Mapping[str, Any]]) -> Grouping:
@@ -127,6 +128,7 @@ class _Rows:
         self._categories: dict[str, list[str]] = {}
         self._respelled: dict[str, dict[str, None]] = {}
         self.lines: dict[str, int] = {}
+        self._category_lines: dict[str, int] = {}
         self.findings: list[Finding] = []
 
     def add(self, number: int, row: Mapping[str, Any]) -> None:
@@ -154,8 +156,29 @@ class _Rows:
             return
         self.lines[tool.id] = number
         self._tools.setdefault(plugin, []).append(tool)
+        if category is not None:
+            self._category_lines.setdefault(category, number)
         if category is not None and category not in self._categories.setdefault(plugin, []):
             self._categories[plugin].append(category)
+
+    def doubts(self) -> tuple[Finding, ...]:
+        """Categories that are nearly well-known ones; lines cannot declare theirs, so any other is taken as meant."""
+        known = [str(category) for category in ToolCategory]
+        misspelt = {
+            category: meant
+            for category in self._category_lines
+            if fold(category.strip()) not in known and (meant := find_misspelt(category.strip(), known)) is not None
+        }
+        return tuple(
+            Finding(
+                "unknown-category",
+                Severity.WARNING,
+                f"The category {category!r} is not well-known. Did you mean {meant!r}?",
+                self._source,
+                self._category_lines[category],
+            )
+            for category, meant in misspelt.items()
+        )
 
     def plugins(self) -> tuple[tuple[Plugin, ...], tuple[str, ...]]:
         """The plugins, and a note for each whose lines disagree about the category or the spelling."""

@@ -5,15 +5,17 @@ The readers are given the class that they make, because `Catalog.read` calls the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolbelt.catalog.categories import ToolCategory
 from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError
-from toolbelt.patterns import fold
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError, find_misspelt
+from toolbelt.findings import Finding, Severity
+from toolbelt.patterns import find_name_problem, fold
 from toolbelt.sources import Document, Key
 from toolbelt.sources.section import Section
 
@@ -37,6 +39,7 @@ class CatalogFile:
         lines: 1-based line of each tool by id, where the file has a line per tool.
         places: Where each tool stands in the document, by id.
         is_shipped: Whether it is one of those that come with toolbelt.
+        findings: What is doubtful about it as it is written.
     """
 
     catalog: Catalog
@@ -46,6 +49,7 @@ class CatalogFile:
     lines: Mapping[str, int] = field(default_factory=dict)
     places: Mapping[str, tuple[Key, ...]] = field(default_factory=dict)
     is_shipped: bool = False
+    findings: tuple[Finding, ...] = ()
 
     def find_line(self, subject: Tool | Plugin) -> int | None:
         """1-based line where a tool, or a plugin's first tool, stands."""
@@ -81,6 +85,7 @@ class _Reader:
         self._section = Section.of(document)
         self._places: dict[str, tuple[Key, ...]] = {}
         self._plugin_names: dict[str, str] = {}
+        self._categories: dict[str, str] = {}
 
     def read(self) -> CatalogFile:
         section, findings = self._section, self._section.findings
@@ -88,10 +93,11 @@ class _Reader:
             section.add_error("not-a-catalog", "A catalog is a mapping with a list of `plugins`.")
             raise InvalidFileError(findings)
         section.check_keys(CATALOG_KEYS, "catalog")
+        self._categories = self._read_categories()
         fields: dict[str, Any] = {
             "name": section.read_text("name", blank=True) or Path(self._document.source).stem,
             "description": section.read_text("description", blank=True) or "",
-            "categories": self._read_categories(),
+            "categories": self._categories,
             "core": section.read_list("core", "a list of tools") or [],
             "unique_names": section.read_bool("unique_names") is True,
             "loadouts": section.read_mapping("loadouts", "a mapping of loadouts") or {},
@@ -102,11 +108,14 @@ class _Reader:
         findings_before = len(findings)
         plugins = tuple(self._read_plugins())
         # Where a tool was refused, a core tool may be missing for that reason alone.
-        if len(findings) == findings_before and (fields["core"] or fields["unique_names"]):
+        if not any(finding.severity is Severity.ERROR for finding in findings[findings_before:]) and (
+            fields["core"] or fields["unique_names"]
+        ):
             self._check_whole(self._catalog_type(plugins), unique_names=fields["unique_names"])
-        if not findings:
+        if not section.has_errors:
             catalog = self._catalog_type(plugins=plugins, **fields)
-            return CatalogFile(catalog, self._document.source, document=self._document, places=self._places)
+            source = self._document.source
+            return CatalogFile(catalog, source, document=self._document, places=self._places, findings=tuple(findings))
         raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
 
     def _read_categories(self) -> dict[str, str]:
@@ -155,6 +164,8 @@ class _Reader:
         category = section.read_text("category", blank=True)
         description = section.read_text("description", blank=True) or ""
         is_sound = len(section.findings) == findings_before
+        if category is not None and find_name_problem(category) is None:
+            check_category(category, self._categories, section.child("category"))
         tools = [tool for item in section.read_items("tools") if (tool := self._read_tool(item, name))]
         if not is_sound:
             return None
@@ -192,6 +203,21 @@ class _Reader:
             return None
         self._places[tool.id] = section.path
         return tool
+
+
+def check_category(category: str, declared: Iterable[str], section: Section) -> None:
+    """Add a finding for a category that is neither well-known nor declared, which no loadout may include (rule L10).
+
+    One that is nearly another is an error: it was misspelt, and would remove its tools from every loadout in silence.
+    """
+    known = dict.fromkeys((*map(str, ToolCategory), *declared))
+    if fold(category.strip()) in map(fold, known):
+        return
+    message = f"{section.label}: the category {category!r} is neither well-known nor declared under `categories`."
+    if (meant := find_misspelt(category.strip(), known)) is not None:
+        section.add_error("unknown-category", f"{message} Did you mean {meant!r}?")
+    else:
+        section.add_warning("unknown-category", f"{message} Declare it there, with what it is about.")
 
 
 def _check(make: Callable[[Any], object], section: Section) -> None:

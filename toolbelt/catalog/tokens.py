@@ -7,7 +7,7 @@ tokenizer it is from, and is called an estimate where the model's tokenizer is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,6 +80,18 @@ class ToolTokens:
         return sum(self.by_id[tool_id] for tool_id in tool_ids)
 
 
+def count_named_tools(tools: Iterable[tuple[Tool, str]], counter: TokenCounter, form: str = "openai") -> list[int]:
+    """Tokens of the definition of each tool, which is shown under the name beside it, in order.
+
+    Args:
+        tools: Each with its wire name.
+        counter: What counts.
+        form: Whose format, a key of `DEFINITION_FORMATS`.
+    """
+    render = DEFINITION_FORMATS[form]
+    return counter.count([definition_text(render(tool, name)) for tool, name in tools])
+
+
 def count_tool_tokens(
     catalog: Catalog, counter: TokenCounter, form: str = "openai", *, tools: Sequence[Tool] | None = None
 ) -> ToolTokens:
@@ -91,8 +103,7 @@ def count_tool_tokens(
         form: Whose format, a key of `DEFINITION_FORMATS`.
         tools: Those to count; all of the catalog's if `None`.
     """
-    render, wire_names = DEFINITION_FORMATS[form], catalog.wire_names
     counted = catalog.tools if tools is None else tools
-    counts = counter.count([definition_text(render(tool, wire_names[tool.id])) for tool in counted])
+    counts = count_named_tools(((tool, catalog.wire_names[tool.id]) for tool in counted), counter, form)
     by_id = {tool.id: count for tool, count in zip(counted, counts, strict=True)}
     return ToolTokens(by_id, counter.name, counter.exact, form)

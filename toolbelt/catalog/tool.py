@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbelt.catalog.categories import PLUGIN_CATEGORY_MAP
 from toolbelt.catalog.frozen import FrozenDict, freeze
-from toolbelt.errors import InvalidDefinitionError
+from toolbelt.errors import InvalidDefinitionError, require_items
 from toolbelt.patterns import find_name_problem, fold
 
 _NOTHING = FrozenDict()
@@ -104,7 +104,8 @@ class Plugin:
             object.__setattr__(self, "category", str(self.category).strip())
         category = find_category(self.name, self.category)
         object.__setattr__(self, "category_key", None if category is None else fold(category))
-        tools = tuple(self._take_in(tool) for tool in self.tools)
+        given = require_items(f"The tools of plugin {self.name!r}", self.tools, Tool)
+        tools = tuple(self._take_in(tool) for tool in given)
         object.__setattr__(self, "tools", tools)
         refuse_duplicate_ids(tools)
 

@@ -38,7 +38,7 @@ def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | No
 
 def _findings(project: Project) -> tuple[Finding, ...]:
     file = project.catalog_file
-    findings: list[Finding] = []
+    findings = list(file.findings)
     with progress("linting tools", len(file.catalog.tools)) as advance:
         for subject, finding in lint_catalog(file.catalog, advance):
             findings.append(replace(finding, file=file.source, line=file.find_line(subject)))

@@ -41,7 +41,8 @@ def _findings(project: Project) -> tuple[Finding, ...]:
         plugin = catalog.find_plugin(plugin_name) if plugin_name else None
         line = project.catalog_file.find_line(plugin) if plugin else None
         of_catalog.append(replace(finding, file=project.catalog_file.source, line=line))
-    return sorted_findings([*project.lint(), *_lint_models(project), *of_catalog])
+    doubts = project.catalog_file.findings
+    return sorted_findings([*project.lint(), *_lint_models(project), *of_catalog, *doubts])
 
 
 def _lint_models(project: Project) -> Iterable[Finding]:

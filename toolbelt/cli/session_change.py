@@ -21,12 +21,12 @@ from toolbelt.console.session_views import change_text, refusal_text, reset_text
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.sessions.inspection import FULFILLED
 from toolbelt.sessions.meta_tools import MetaToolAnswer
-from toolbelt.sessions.sessions import DynamicSessions
+from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore
 
-Change = Callable[[DynamicSessions, str, str, str], MetaToolAnswer]
-"""Given agent, session and toolkit."""
+Change = Callable[[StoredToolkits, str], MetaToolAnswer]
+"""Given the name of a toolkit."""
 
 
 def _make_command(name: str, change: Change, text: str) -> click.Command:
@@ -49,24 +49,25 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
         config: str | None,
         as_json: bool,
     ) -> None:
-        require_text("--session", session_id)
-        sessions = open_sessions(agent, session_store, catalog, config).sessions
-        for dropped in sessions.show(agent, session_id).dropped:
+        project, sessions = open_sessions(agent, session_id, session_store, catalog, config)
+        for dropped in sessions.show().dropped:
             notify(dropped.reason, "warning")
-        answer = change(sessions, agent, session_id, toolkit)
+        answer = change(sessions, toolkit)
         if as_json:
             print_json(dict(sorted(answer.items())))
         if answer["status"] not in FULFILLED:
             raise ToolbeltError(refusal_text(answer, agent))
         if not as_json:
             click.echo(change_text(answer, agent, session_id))
+            if unmatched := sessions.toolkits.unmatched_entries((answer["toolkit"],)):
+                notify(f"not in catalog {project.catalog.name!r}, so not counted: {', '.join(unmatched)}", "warning")
 
     return command
 
 
 load = _make_command(
     "load",
-    DynamicSessions.load,
+    StoredToolkits.load,
     """Load TOOLKIT for agent A in session S, from its next turn on, by the agent's rules, over the catalog.
 
     --json prints the answer of `load_tools`. What is loaded already is left as it is; anything else that keeps the
@@ -75,7 +76,7 @@ load = _make_command(
 )
 unload = _make_command(
     "unload",
-    DynamicSessions.unload,
+    StoredToolkits.unload,
     """Unload TOOLKIT for agent A in session S, from its next turn on, by the agent's rules, over the catalog.
 
     --json prints the answer of `unload_tools`. What is not loaded is left as it is; anything else that keeps the

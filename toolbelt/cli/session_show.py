@@ -42,12 +42,12 @@ def show(
     if agent is None or session_id is None:
         _list(agent, session_id, session_store, config, as_json)
         return
-    opened = open_sessions(agent, session_store, catalog, config, tokenizer)
-    made = SessionInspection(opened.sessions.show(agent, session_id), opened.toolkits, opened.project.tokens())
-    if made.uncounted:
-        name = opened.project.catalog.name
-        notify(f"not in catalog {name!r}, so not counted: {', '.join(made.uncounted)}", "warning")
-    data = {"store": session_store, "catalog": opened.project.catalog.name, **made.to_dict()}
+    project, sessions = open_sessions(agent, session_id, session_store, catalog, config, tokenizer)
+    inspection = SessionInspection(sessions, project.counter)
+    if inspection.unmatched:
+        name = project.catalog.name
+        notify(f"not in catalog {name!r}, so not counted: {', '.join(inspection.unmatched)}", "warning")
+    data = {"store": session_store, "catalog": project.catalog.name, **inspection.to_dict()}
     if as_json:
         print_json(data)
     else:

@@ -16,6 +16,7 @@ from toolbelt.text import plural, visible
 
 _FAINT = "bright_black"
 _STATIC = "always"
+_META = "meta-tool"
 _MOST_NAMES = 10
 """The most tools that are named in a sentence; more are counted."""
 
@@ -145,8 +146,8 @@ def _tools(data: Mapping[str, Any], screen: Console) -> Iterable[RenderableType]
         cells = [
             (
                 f"  {visible(row['tool'])}",
-                "-" if row["tokens"] is None else f"{row['tokens']:,}",
-                visible(row["toolkit"]) if row["toolkit"] is not None else Text(_STATIC, _FAINT),
+                f"{row['tokens']:,}",
+                Text(_META if row["meta"] else _STATIC, _FAINT) if row["toolkit"] is None else visible(row["toolkit"]),
                 Text(overrides_text(row["overrides"]), "cyan"),
             )
             for row in rows

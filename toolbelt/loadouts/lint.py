@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from toolbelt.catalog import Catalog, Plugin, Tool, ToolCategory
 from toolbelt.errors import suggestion
@@ -93,13 +93,25 @@ def _cycles(written: Sequence[WrittenLoadout], registry: ToolLoadoutRegistry) ->
 
 
 def _included_and_disabled(definition: WrittenLoadout) -> Iterator[Finding]:
-    blocked = {fold(entry) for entry in definition.entries("disabled")}
+    blocked = {fold(entry): entry for entry in definition.entries("disabled")}
+    name = definition.loadout.name
     for key in ("plugins", "discoverable"):
         for index, entry in definition.numbered(key):
             if fold(entry) in blocked:
-                name = definition.loadout.name
                 message = f"Loadout {name!r} has {entry!r} under both `{key}` and `disabled`; disabled wins."
                 yield definition.finding("included-and-disabled", message, key, index)
+            elif (wider := _find_blocking(fold(entry), blocked)) is not None:
+                message = f"Loadout {name!r} names {entry!r} under `{key}`, but disables {wider!r}; disabled wins."
+                yield definition.finding("included-and-disabled", message, key, index)
+
+
+def _find_blocking(entry: str, blocked: Mapping[str, str]) -> str | None:
+    """The disabled plugin, or `plugin/prefix*`, that an entry for tools is of; all folded but the result."""
+    plugins = [entry[:index] for index, character in enumerate(entry) if character == "/"]
+    if (plugin := next((plugin for plugin in plugins if plugin in blocked), None)) is not None:
+        return blocked[plugin]
+    patterns = (wider for wider in blocked if "/" in wider and is_prefix_pattern(wider))
+    return next((blocked[wider] for wider in patterns if covers(wider, entry)), None)
 
 
 def _inner_stars(definition: WrittenLoadout) -> Iterator[Finding]:

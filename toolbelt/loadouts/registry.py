@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toolbelt.catalog import Catalog, Plugin, ToolCategory
-from toolbelt.errors import NotFoundError
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, require_items
 from toolbelt.loadouts.loadout import ToolLoadout
 from toolbelt.loadouts.resolution import Resolution
 from toolbelt.loadouts.selection import active_names, discoverable_names
@@ -100,16 +100,18 @@ class ToolLoadoutRegistry:
 
     def __init__(self, loadouts: Iterable[ToolLoadout] = ()) -> None:
         self._by_key: dict[str, ToolLoadout] = {}
-        for loadout in (*BUILT_IN_LOADOUTS, *loadouts):
+        for loadout in (*BUILT_IN_LOADOUTS, *require_items("The loadouts of a registry", loadouts, ToolLoadout)):
             self.register(loadout)
 
     def register(self, loadout: ToolLoadout) -> None:
         """Add `loadout`; one of the same name is overwritten where it stands."""
+        if not isinstance(loadout, ToolLoadout):
+            raise InvalidDefinitionError(f"What is registered is a ToolLoadout, not of type {type(loadout).__name__}.")
         self._by_key[fold(loadout.name)] = loadout
 
     def get_loadout(self, name: str) -> ToolLoadout | None:
         """The loadout of that name, `None` if there is none."""
-        return self._by_key.get(fold(name))
+        return self._by_key.get(_key(name))
 
     def require_loadout(self, name: str) -> ToolLoadout:
         """The loadout of that name.
@@ -132,7 +134,7 @@ class ToolLoadoutRegistry:
         current: str | None = name
         broken = None
         while current is not None:
-            loadout = self._by_key.get(fold(current))
+            loadout = self._by_key.get(_key(current))
             if fold(current) in visited:
                 broken = f"cycle: {' → '.join([*(link.name for link in chain), current])}"
                 break
@@ -162,5 +164,18 @@ class ToolLoadoutRegistry:
 
     def resolve(self, name: str, catalog: Catalog) -> Resolution:
         """What `name` makes of every plugin and tool of `catalog`, with reasons."""
+        if not isinstance(catalog, Catalog):
+            raise InvalidDefinitionError(
+                f"A loadout is resolved over a Catalog, not something of type {type(catalog).__name__}; of a "
+                "ToolRegistry, give its `catalog`, and of a list of plugins, Catalog(plugins)."
+            )
         lineage = self.trace_lineage(name)
         return Resolution(name, lineage.loadouts, catalog, lineage.broken)
+
+
+def _key(name: object) -> str:
+    if not isinstance(name, str):
+        raise InvalidDefinitionError(
+            f"A loadout is asked for by its name, not by something of type {type(name).__name__}."
+        )
+    return fold(name)

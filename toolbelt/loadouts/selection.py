@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Self
 
 from toolbelt.catalog import PLUGIN_CATEGORY_MAP, Plugin, Tool
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts.loadout import ToolLoadout
 from toolbelt.patterns import fold
 
@@ -108,6 +109,8 @@ class Selection:
 
     def plugin_status(self, plugin: Plugin | str) -> Status:
         """What becomes of a plugin: the best that becomes of any of its tools, where they differ."""
+        if not isinstance(plugin, str | Plugin):
+            raise _wrong_item(plugin)
         key = fold(plugin) if isinstance(plugin, str) else plugin.key
         if key in self.disabled:
             return Status.DISABLED
@@ -142,6 +145,7 @@ class Selection:
 def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
     """Names of what `chain` makes active, in the order and spelling of `available`, each once."""
     selection = Selection.of(chain)
+    _refuse_others(available)
     if selection is None:
         return ()
     # The inner loop of every request in somebody's agent: names looked up in sets, nothing called for most.
@@ -155,7 +159,10 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
             if key not in blocked and key in by_name:
                 names.append(plugin)
             continue
-        key = plugin.key
+        try:
+            key = plugin.key
+        except AttributeError:
+            raise _wrong_item(plugin) from None
         if key in split:
             if selection.plugin_status(plugin) is Status.ACTIVE:
                 names.append(plugin.name)
@@ -167,10 +174,29 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
 def discoverable_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
     """Names of what may be asked for under `chain`, in the order and spelling of `available`, each once."""
     selection = Selection.of(chain)
+    _refuse_others(available)
     if selection is None:
         return ()
     plugins = (plugin for plugin in available if selection.plugin_status(plugin) is Status.DISCOVERABLE)
     return tuple(dict.fromkeys(plugin if isinstance(plugin, str) else plugin.name for plugin in plugins))
+
+
+def _refuse_others(available: object) -> None:
+    """Raise for what is no list of plugins or names: a lone name would be read letter by letter.
+
+    Raises:
+        InvalidDefinitionError: as said.
+    """
+    if isinstance(available, str | Plugin) or not isinstance(available, Iterable):
+        shown = repr(available) if isinstance(available, str) else f"something of type {type(available).__name__}"
+        hint = "Put it in a list." if isinstance(available, str | Plugin) else "Of a catalog, give its `plugins`."
+        raise InvalidDefinitionError(f"The available plugins are a list of plugins or names, not {shown}. {hint}")
+
+
+def _wrong_item(plugin: object) -> InvalidDefinitionError:
+    return InvalidDefinitionError(
+        f"The available plugins are plugins or names of plugins; something of type {type(plugin).__name__} is in them."
+    )
 
 
 def active_tools(selection: Selection, plugins: Iterable[Plugin]) -> tuple[Tool, ...]:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
-from toolbelt.errors import InvalidFileError, NotFoundError
-from toolbelt.findings import sorted_findings
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.findings import Finding, Severity, sorted_findings
+from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, open_catalog
-from toolbelt.stores.config import examine_config
+from toolbelt.stores.config import Config, examine_config
 from toolbelt.stores.files import shown_path
 
 
 def open_project(
-    path: str | Path = ".",
+    path: str | os.PathLike[str] = ".",
     *,
-    catalog: str | None = None,
-    config: str | None = None,
+    catalog: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | None = None,
     tokenizer: str | None = None,
     reporter: Reporter = SILENT,
     read_loadouts_too: bool = True,
@@ -29,7 +31,7 @@ def open_project(
         project = open_project()
         project.resolve("developer").active_tools        # what an agent with that loadout is shown
         project.inspect("developer", ["gpt-4o"]).models   # what it costs, and whether it fits
-        sessions = project.sessions(registry)            # the agents at run time
+        session = project.session(registry, "conversation-1", agent="assistant")   # the agent at run time
 
     Args:
         path: The folder, or a `toolbelt.yaml` in it. Without such a file here or above, the built-in loadouts over
@@ -55,18 +57,47 @@ def open_project(
     name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
     make_counter(name)  # an unknown name is refused before anything is read
     try:
-        catalog_file = open_catalog(catalog or _locate(examined.catalog, folder) or DEFAULT_CATALOG)
-    except InvalidFileError as error:
-        raise InvalidFileError(sorted_findings([*examined.findings, *error.findings])) from None
+        catalog_file = open_catalog(str(catalog or _locate(examined.catalog, folder) or DEFAULT_CATALOG))
+    except (InvalidFileError, NotFoundError) as error:
+        if (findings := _find_others(examined, error, catalog is None)) is None:
+            raise
+        raise InvalidFileError(findings) from None
     for note in catalog_file.notes:
         reporter.note(note)
     if not read_loadouts_too:
         examined.refuse()
         return Project(replace(examined, loadouts=()), catalog_file, name, reporter, folder)
     project = Project(examined, catalog_file, name, reporter, folder)
+    try:
+        _ = project.catalog_loadouts
+    except InvalidFileError as error:
+        raise InvalidFileError(_find_others(examined, error, True) or error.findings) from None
     if examined.findings:
         raise InvalidFileError(project.lint())  # with what is wrong about the rest, all at once
     return project
+
+
+def _find_others(config: Config, error: ToolbeltError, is_named: bool) -> tuple[Finding, ...] | None:
+    """What is wrong with the catalog and with the project's files; `None` if the latter are right, or were not read.
+
+    Args:
+        config: The project's files.
+        error: What was raised about the catalog.
+        is_named: Whether it is the catalog that `toolbelt.yaml` names, or the default one.
+    """
+    findings = list(config.findings)
+    if config.loadouts:
+        from toolbelt.loadouts.lint import lint_definitions
+
+        registry = ToolLoadoutRegistry(written.loadout for written in config.loadouts)
+        # The parent may be a loadout of the catalog, which cannot be read.
+        definitions = (each for each in lint_definitions(config.loadouts, registry) if each.rule != "unknown-parent")
+        findings += (each for each in definitions if each.severity is Severity.ERROR)
+    if isinstance(error, InvalidFileError):
+        return sorted_findings([*findings, *error.findings])
+    if findings and is_named and config.document is not None:
+        return sorted_findings([*findings, config.document.finding("unknown-catalog", str(error), "catalog")])
+    return None
 
 
 def _locate(catalog: str | None, folder: Path) -> str | None:

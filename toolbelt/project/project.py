@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.catalog.tokens import ToolTokens
+from toolbelt.catalog.tokens import TokenCounter, ToolTokens
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import Lineage, Resolution, ToolLoadout, ToolLoadoutRegistry
@@ -21,7 +21,7 @@ from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
 from toolbelt.providers.litellm_table import DEFAULT_MODELS, ModelTable, find_form
-from toolbelt.providers.tokenizers import count_tokens, find_tokenizer
+from toolbelt.providers.tokenizers import count_tokens, find_tokenizer, make_cached_counter
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.config import Config
 from toolbelt.stores.files import cache_folder
@@ -31,14 +31,13 @@ if TYPE_CHECKING:
     from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.facts import ModelFacts
     from toolbelt.models.fit import FitCalculator, ModelToFit
+    from toolbelt.runtime.context import ToolContext
     from toolbelt.runtime.registry import ToolRegistry
     from toolbelt.sessions.agent import AgentSpec
-    from toolbelt.sessions.sessions import DynamicSessions
+    from toolbelt.sessions.session import Session
     from toolbelt.sessions.store import SessionStore
     from toolbelt.toolkits.toolkit import Toolkit
 
-SESSION_STORE = Path(".toolbelt") / "sessions.db"
-"""Where sessions are kept, seen from the project's folder."""
 _OTHERWISE = "What is known of a model can be given, or corrected, under `models` in toolbelt.yaml."
 
 
@@ -128,26 +127,42 @@ class Project:
             self.registry.require_loadout(loadout)
         return scoped_registry(tools, loadout, self.registry)
 
-    def sessions(self, tools: ToolRegistry, store: SessionStore | None = None) -> DynamicSessions:
-        """The sessions of all agents over a registry, to which their meta-tools are added (rules D2 to D8).
+    def session(
+        self,
+        tools: ToolRegistry,
+        session_id: str | None = None,
+        *,
+        agent: str | None = None,
+        loadout: str | None = None,
+        tiers: bool = False,
+        enforce_tiers: bool = False,
+        store: SessionStore | None = None,
+        around: ToolContext | None = None,
+    ) -> Session:
+        """A conversation with an agent (rule R8).
 
         Args:
-            tools: The executable tools; the entries of agents and toolkits name them.
-            store: Keeps what each session has loaded; by default `.toolbelt/sessions.db` in the project's folder.
+            tools: The executable tools; unchanged. The entries of agents and toolkits name them.
+            session_id: Of the conversation. Without it, an agent cannot load toolkits.
+            agent: Whose static tools and toolkits the session has (rules D2 to D8); `None` for all tools.
+            loadout: What it may use, with capability tools for the rest (rules L12, L14); `None` for everything.
+            tiers: Whether only the catalog's core is shown at first (rules T1 to T4).
+            enforce_tiers: Whether calls of tools that are not loaded are refused.
+            store: Keeps which toolkits are loaded; by default `.toolbelt/sessions.db` in the project's folder.
+            around: As in `Session`.
 
         Raises:
-            InvalidDefinitionError: an agent's toolkits contradict each other over these tools.
+            NotFoundError: no agent or loadout of that name.
+            InvalidDefinitionError: the toolkits of the agent contradict each other; toolkits and tiers, which both have
+                a `load_tools`.
         """
-        from toolbelt.sessions.bundles import expand_over
-        from toolbelt.sessions.dynamic import DynamicToolkits
-        from toolbelt.sessions.sessions import DynamicSessions
-        from toolbelt.stores.sessions import SqliteSessionStore
+        from toolbelt.project.sessions import make_policies  # only what runs tools needs the runtime
+        from toolbelt.sessions.session import Session
 
-        expansion = expand_over(tools)
-        agents = [DynamicToolkits(agent, self.config.toolkits, expansion) for agent in self.config.agents]
-        sessions = DynamicSessions(agents, store or SqliteSessionStore(str(self.folder / SESSION_STORE)))
-        tools.register_all(sessions.meta_tools())
-        return sessions
+        policies = make_policies(
+            self, session_id, agent=agent, loadout=loadout, tiers=tiers, enforce_tiers=enforce_tiers, store=store
+        )
+        return Session(tools, policies, session_id=session_id, agent=agent, around=around)
 
     def origin(self, loadout: ToolLoadout) -> str:
         """Where a loadout is defined."""
@@ -301,6 +316,11 @@ class Project:
         resolution, choice = self.choose(models)
         tokens = self._count(*self._means(models[0]))
         return Inspection(resolution, tokens, self._fits(resolution, models[:1]), choice)
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Counts tokens, where no model says otherwise."""
+        return make_cached_counter(self.tokenizer)
 
     def tokens(self) -> ToolTokens:
         """What every tool of the catalog costs."""

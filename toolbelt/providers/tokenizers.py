@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -136,12 +136,17 @@ def _environment(name: str, value: str) -> Iterator[None]:
             os.environ[name] = before
 
 
+def make_cached_counter(tokenizer: str, progress: Callable[[int], None] | None = None) -> TokenCounter:
+    """What counts, through the cache on disk; raises as `make_counter`."""
+    counter = make_counter(tokenizer)
+    if not isinstance(counter, TiktokenCounter):
+        return counter
+    return CachedTokenCounter(counter, cache_folder(os.environ), progress)
+
+
 def count_tokens(
     catalog: Catalog, tokenizer: str, form: str, tools: Sequence[Tool] | None = None, reporter: Reporter = SILENT
 ) -> ToolTokens:
     """What tools of a catalog cost, all if none are given: through the cache, with progress where that takes long."""
     with reporter.progress("counting tokens of tools", len(catalog.tools if tools is None else tools)) as advance:
-        counter: TokenCounter = make_counter(tokenizer)
-        if isinstance(counter, TiktokenCounter):
-            counter = CachedTokenCounter(counter, cache_folder(os.environ), advance)
-        return count_tool_tokens(catalog, counter, form, tools=tools)
+        return count_tool_tokens(catalog, make_cached_counter(tokenizer, advance), form, tools=tools)

@@ -85,7 +85,9 @@ class BatchRunner:
         for call in calls:
             tool = admission.admit(call.name)
             if isinstance(tool, ExecutableTool):
-                max_chars = max_chars_of_call(shared_chars, tool.max_result_chars)
+                # A session's own answers are JSON, which a cut to one call's share would break.
+                budget_chars = self.context.result_budget_chars if tool.of_session else shared_chars
+                max_chars = max_chars_of_call(budget_chars, tool.max_result_chars)
                 made = self._plan(tool, call, max_chars)
                 if open_questions and (question := open_questions.get(tool.name)) is not None:
                     made = self._wait_for(question, tool, made, max_chars)

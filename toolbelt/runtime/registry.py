@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.catalog import Catalog, Plugin
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
@@ -50,8 +50,8 @@ class ToolRegistry:
         reducers: Shorten results before they are cut; `None` for none.
         audit: Gets every decision of a guard before the tool runs; sync or async. If it raises, the tool does not run.
         default_timeout_seconds: The time limit of tools that have none; `None` for no limit.
-        reserved: Names of tools that may be registered later. Wire names depend on the names of all tools; these count
-            from the start, so that no wire name changes when they are registered.
+        reserved: Tools that may be registered later. Wire names depend on all tools; these count from the start, so
+            that no wire name changes when they are registered.
 
     Raises:
         InvalidDefinitionError: a backend of an unknown capability, or as `register`.
@@ -65,7 +65,7 @@ class ToolRegistry:
         reducers: ReducerRegistry | None = None,
         audit: AuditSink | None = None,
         default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
-        reserved: Iterable[str] = (),
+        reserved: Iterable[Tool] = (),
     ) -> None:
         known = [capability.value for capability in Capability]
         for name in backends or ():
@@ -226,21 +226,21 @@ class ToolRegistry:
         return await runner.run(read_calls(calls))
 
     def find(self, name: str) -> RegisteredTool | None:
-        """The tool of a name that a model wrote: its own name, or its wire name."""
+        """The tool of a name that a model wrote: its own name, its wire name, or its id."""
         return self._snapshot.find(name)
 
     def narrowed(
-        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[str] = ()
+        self, names: Iterable[str], *, first: Iterable[ExecutableTool] = (), reserved: Iterable[Tool] = ()
     ) -> ToolRegistry:
         """A new registry with some of the tools, as they are now; later changes of one do not reach the other.
 
-        Extensions, backends, reducers, audit sink, default time limit and reserved names are copied, and so are all
-        plugins, so that tools which are added later have a category.
+        Extensions, backends, reducers, audit sink and default time limit are copied, and so are all plugins, so that
+        tools which are added later have a category. Wire names stay the same: tools that are left out are reserved.
 
         Args:
             names: Of the tools, in the new order; unknown names are left out.
             first: Tools that come before all others.
-            reserved: More names, as in `ToolRegistry`.
+            reserved: More tools, as in `ToolRegistry`.
         """
         narrowed = ToolRegistry(
             first,
@@ -248,9 +248,10 @@ class ToolRegistry:
             reducers=self.reducers,
             audit=self.audit,
             default_timeout_seconds=self.default_timeout_seconds,
-            reserved=(*self._reserved, *reserved),
+            reserved=(*self._reserved, *self.get_all(), *reserved),
         )
         narrowed._plugins.update(self._plugins)
+        narrowed._checked_exclusions = self._checked_exclusions
         narrowed._entries.update((name, self._entries[name]) for name in names if name in self._entries)
         narrowed._update_snapshot()
         return narrowed

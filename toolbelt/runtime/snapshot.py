@@ -29,22 +29,25 @@ class RegistrySnapshot:
     Args:
         entries: By name, in order of registration.
         plugins: The plugins that were registered as such, by key.
-        reserved: Names of tools that may be registered later.
+        reserved: Tools that may be registered later.
     """
 
     def __init__(
-        self, entries: Mapping[str, RegisteredTool], plugins: Mapping[str, Plugin], reserved: Iterable[str] = ()
+        self, entries: Mapping[str, RegisteredTool], plugins: Mapping[str, Plugin], reserved: Iterable[Tool] = ()
     ) -> None:
         self._registered = dict(entries)
         self._plugins = dict(plugins)
-        self._reserved = reserved
+        self._reserved = tuple(reserved)
         self._rendered: dict[str, tuple[FrozenDefinition, ...]] = {}
         self._passing: dict[tuple[str, Gates, tuple[str, ...], tuple[str, ...]], _PassingTools] = {}
 
     @cached_property
     def wire_names(self) -> Mapping[str, str]:
-        """By name, of registered and reserved tools."""
-        return _assign(frozenset((*self._registered, *self._reserved)))
+        """By name, of registered and reserved tools: those that a catalog of the same tools has."""
+        tools = {tool.name: tool for tool in (*self._reserved, *(entry.tool for entry in self._registered.values()))}
+        ids = _find_ids(tools.values())
+        names = _assign(frozenset((tool.name, tool.plugin, ids[tool.name]) for tool in tools.values()))
+        return {name: names[ids[name]] for name in tools}
 
     @cached_property
     def _entries(self) -> Mapping[str, RegisteredTool]:
@@ -56,16 +59,26 @@ class RegistrySnapshot:
     def keys(self) -> frozenset[str]:
         """Everything that a registered or reserved tool can be named by, as names are compared."""
         registered = (key for entry in self._entries.values() for key in entry.keys)
-        return frozenset((*registered, *map(fold, self._reserved), *map(fold, self.wire_names.values())))
+        reserved = (key for tool in self._reserved for key in (tool.name, tool.id, tool.path))
+        return frozenset((*registered, *map(fold, reserved), *map(fold, self.wire_names.values())))
 
     @cached_property
     def _by_wire_name(self) -> Mapping[str, RegisteredTool]:
         return {self.wire_names[name]: entry for name, entry in self._entries.items()}
 
+    @cached_property
+    def _by_id(self) -> Mapping[str, RegisteredTool]:
+        """By id and by `plugin/name`, where only one tool has it."""
+        ids = [(key, entry) for entry in self._entries.values() for key in {entry.tool.id, entry.tool.path}]
+        bearers = Counter(key for key, _ in ids)
+        return {key: entry for key, entry in ids if bearers[key] == 1}
+
     def find(self, name: str) -> RegisteredTool | None:
-        """The tool of a name, or else of a wire name."""
-        entry = self._entries.get(name)
-        return entry if entry is not None else self._by_wire_name.get(name)
+        """The tool of a name, or else of a wire name, or else of an id."""
+        for tools in (self._entries, self._by_wire_name):
+            if name in tools:
+                return tools[name]
+        return self._by_id.get(name)
 
     def definitions(
         self, form: str, gates: Gates, first: tuple[str, ...] = (), last: tuple[str, ...] = ()
@@ -111,14 +124,13 @@ class RegistrySnapshot:
     def catalog(self) -> Catalog:
         """The tools by plugin; a tool without plugin is a plugin of its own name."""
         tools = [entry.tool for entry in self._entries.values()]
-        owners = Counter(f"{tool.plugin or tool.name}/{tool.name}" for tool in tools)
+        ids = _find_ids(tools)
         groups: dict[str, list[Tool]] = {}
         spellings: dict[str, str] = {}
         for tool in tools:
             name = tool.plugin or tool.name
-            # `plugin/name` may be the id of another tool, too: `a/b` + `c` and `a` + `b/c`.
-            own_id = tool.id if tool.has_own_id else "" if owners[f"{name}/{tool.name}"] == 1 else tool.name
-            spellings.setdefault(fold(name), name)
+            spelling = spellings.setdefault(fold(name), name)
+            own_id = "" if ids[tool.name] == f"{spelling}/{tool.name}" else ids[tool.name]
             plain = Tool(tool.name, tool.description, tool.parameters, tool.annotations, id=own_id, extra=tool.extra)
             groups.setdefault(fold(name), []).append(plain)
         return Catalog(tuple(_plugin(spellings[key], tools, self._plugins.get(key)) for key, tools in groups.items()))
@@ -138,10 +150,23 @@ class _PassingTools(NamedTuple):
         return tuple(definition for place, definition in enumerate(self.definitions) if place not in places)
 
 
+def _find_ids(tools: Iterable[Tool]) -> dict[str, str]:
+    """By name, the ids that tools have in a catalog, where a tool without plugin is a plugin of its own name."""
+    given = tuple(tools)
+    paths = {tool.name: f"{tool.plugin or tool.name}/{tool.name}" for tool in given}
+    # `plugin/name` may be the id of another tool, too: `a/b` + `c` and `a` + `b/c`.
+    owners = Counter(paths.values())
+    return {
+        tool.name: tool.id if tool.has_own_id else paths[tool.name] if owners[paths[tool.name]] == 1 else tool.name
+        for tool in given
+    }
+
+
 @lru_cache(maxsize=16)
-def _assign(names: frozenset[str]) -> Mapping[str, str]:
-    # Cached: the names stay the same when a reserved tool is registered, and in each session over one registry.
-    return MappingProxyType(assign_wire_names(Tool(name) for name in names))  # whose ids are their names
+def _assign(tools: frozenset[tuple[str, str | None, str]]) -> Mapping[str, str]:
+    """Wire names by id, of tools given as name, plugin and id."""
+    # Cached: they stay the same when a reserved tool is registered, and in each session over one registry.
+    return MappingProxyType(assign_wire_names(Tool(name, plugin=plugin, id=key) for name, plugin, key in tools))
 
 
 def _plugin(name: str, tools: Iterable[Tool], known: Plugin | None) -> Plugin:

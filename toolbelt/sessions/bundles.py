@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import nearest, suggestion
-from toolbelt.runtime.gates import MCP_PREFIX, FilterOpts
+from toolbelt.patterns import fold
 from toolbelt.toolkits.expand import expander, heard
-
-if TYPE_CHECKING:
-    from toolbelt.runtime.registry import ToolRegistry
 
 STATIC = "static tools"
 """Takes the place of a toolkit's name for the tools that an agent always has."""
@@ -36,26 +34,68 @@ def _nothing(_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """An `Expand` with more knowledge of the registered tools.
+    """The tools that entries of a configuration stand for.
 
     Attributes:
-        find: The tools of an entry; by default an entry is the key of one tool.
-        always_included: Keys of the tools that pass every allow-list (`always_include`, rule R2).
+        find: The keys of an entry's tools; by default an entry is the key of one tool.
+        tools: By key; a tool that is not in it has its key as name, and no description.
         suggest: For an entry that matches no tool: a sentence that begins with a blank, or nothing.
-        shown: From a tool's key to the name that the model is shown.
-        find_allowed_extensions: Gives a filter that excludes tools of servers and extensions that were registered
-            after the expansion; called at each turn. `None` if there is no registry to ask.
+        find_wire_name: From a tool's key to the name that the model is shown.
+        find_answer_name: From a tool's key to its name in answers; `None` for the wire name.
     """
 
     find: Expand = _alone
-    always_included: frozenset[str] = frozenset()
+    tools: Mapping[str, Tool] = FrozenDict()
     suggest: Callable[[str], str] = _nothing
-    shown: Callable[[str], str] = _unchanged
-    find_allowed_extensions: Callable[[], FilterOpts] | None = None
+    find_wire_name: Callable[[str], str] = _unchanged
+    find_answer_name: Callable[[str], str] | None = None
 
-    def __call__(self, entry: str) -> Sequence[str]:
-        """The keys of an entry's tools."""
-        return self.find(entry)
+    def get_tool(self, key: str) -> Tool:
+        """The tool of a key."""
+        return self.tools.get(key) or Tool(key)
+
+
+def expand_over(
+    catalog: Catalog,
+    wire_names: Mapping[str, str] | None = None,
+    *,
+    key: Callable[[Tool], str] = attrgetter("id"),
+    without: Collection[str] = (),
+) -> Expansion:
+    """Expands entries over the tools of a catalog.
+
+    An entry is a plugin, a tool as `plugin/tool`, several as `plugin/prefix*`, or a tool's bare name. Names are
+    compared as in loadouts (rule L4), and a plugin takes precedence over a tool of the same name.
+
+    Args:
+        catalog: All tools.
+        wire_names: By key, the names that the model is shown; by default those of the catalog.
+        key: What a tool goes by. A registry's tools go by their names, which are unique there.
+        without: Ids of tools that no entry stands for.
+
+    Returns:
+        An expansion in the order of the catalog, with no key for an entry that matches nothing.
+    """
+    tools = {key(tool): tool for tool in catalog.tools if tool.id not in without}
+    if wire_names is None:
+        wire_names = {key(tool): catalog.wire_names[tool.id] for tool in catalog.tools}
+    find_all = expander(catalog, key)
+    names = [
+        *(plugin.name for plugin in catalog.plugins),
+        *(tool.name for tool in catalog.tools),
+        *(f"{plugin.name}/{tool.name}" for plugin in catalog.plugins for tool in plugin.tools),
+    ]
+
+    @cache  # each turn asks again, and finding the nearest names is slow
+    def suggest(entry: str) -> str:
+        return suggestion(entry, names) if nearest(entry, names) else ""
+
+    return Expansion(
+        lambda entry: tuple(found for found in find_all(entry) if found in tools),
+        tools,
+        suggest,
+        lambda found: wire_names.get(found, found),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +146,11 @@ class Bundle:
 
     Attributes:
         tools: By key, in order.
-        unmatched: Entries that match no tool.
+        unmatched: Entries that match no tool, in order, each as a tool of that key.
     """
 
     tools: Mapping[str, ActiveTool]
-    unmatched: tuple[str, ...]
+    unmatched: Mapping[str, ActiveTool]
 
     @classmethod
     def of(
@@ -119,23 +159,49 @@ class Bundle:
         overrides: Mapping[str, Mapping[str, Any] | None],
         expand: Expand,
         toolkit: str | None,
+        without: Collection[str] = (),
     ) -> Bundle:
         """The tools of entries, each with the overrides of its entry.
 
         If several entries with overrides match the same tool, the one that matches the fewest tools counts, and of
         those the last.
+
+        Args:
+            entries: In order.
+            overrides: By entry.
+            expand: From an entry to the keys of its tools.
+            toolkit: Whose they are; `None` for an agent's static tools.
+            without: Keys of tools to leave out.
         """
         matched = {entry: tuple(expand(entry)) for entry in entries}
-        effective = heard({entry: normalised(values) for entry, values in overrides.items()}, matched)
-        keys = dict.fromkeys(key for tool_keys in matched.values() for key in tool_keys)
+        by_entry = {entry: normalised(values) for entry, values in overrides.items()}
+        effective = heard(by_entry, matched)
+        keys = dict.fromkeys(key for tool_keys in matched.values() for key in tool_keys if key not in without)
         no_overrides = normalised(None)
         tools = {key: ActiveTool(key, effective.get(key, no_overrides), toolkit) for key in keys}
-        return cls(FrozenDict(tools), tuple(entry for entry, tool_keys in matched.items() if not tool_keys))
+        unmatched = {
+            entry: ActiveTool(entry, by_entry.get(entry, no_overrides), toolkit)
+            for entry, tool_keys in matched.items()
+            if not tool_keys
+        }
+        return cls(FrozenDict(tools), FrozenDict(unmatched))
 
-    def find_conflict(self, active: Mapping[str, ActiveTool]) -> Conflict | None:
-        """The first tool of this bundle that is present with other overrides; `None` if there is none."""
-        for key, tool in self.tools.items():
-            existing = active.get(key)
+    @property
+    def compared(self) -> Mapping[str, ActiveTool]:
+        """What conflicts are looked for in: tools by key, and entries that match no tool, compared without case.
+
+        The tools of such an entry may be missing only here, or only now.
+        """
+        return {**self.tools, **{f"\0{fold(entry)}": tool for entry, tool in self.unmatched.items()}}
+
+    def find_conflict(self, present: Mapping[str, ActiveTool]) -> Conflict | None:
+        """The first tool of this bundle that is present with other overrides; `None` if there is none.
+
+        Args:
+            present: `compared` of the bundles that are there, merged.
+        """
+        for key, tool in self.compared.items():
+            existing = present.get(key)
             if existing is not None and not same(existing.overrides, tool.overrides):
                 return Conflict(existing, tool)
         return None
@@ -155,49 +221,3 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
     return bool(left == right) or (left != left and right != right)  # NaN
-
-
-def expand_over(registry: ToolRegistry) -> Expansion:
-    """Expands entries to names of tools, over the tools that a registry has now.
-
-    An entry is a plugin, a tool as `plugin/tool`, several as `plugin/prefix*`, or a tool's bare name. Names are
-    compared as in loadouts (rule L4), and a plugin takes precedence over a tool of the same name.
-
-    No entry matches a tool that is registered later, and no turn has such a tool, because an entry might have meant
-    it. Exceptions are tools that are always included and, for the rest of a running turn, further tools of an
-    extension that the turn may have. After a change of the registry, make a new expansion, new `DynamicToolkits` and
-    `DynamicSessions`, and register the meta-tools again, which overwrites them in place. Stored sessions stay valid.
-
-    Returns:
-        An expansion whose names are in order of registration; none for an entry that matches nothing.
-    """
-    seen = registry.get_all()
-    known = frozenset(tool.name for tool in seen)
-    always_included = frozenset(tool.name for tool in seen if tool.always_include)
-    catalog = registry.catalog
-    names = [
-        *(plugin.name for plugin in catalog.plugins),
-        *(tool.name for tool in catalog.tools),
-        *(f"{plugin.name}/{tool.name}" for plugin in catalog.plugins for tool in plugin.tools),
-    ]
-
-    @cache  # each turn asks again, and finding the nearest names is slow
-    def suggest(entry: str) -> str:
-        return suggestion(entry, names) if nearest(entry, names) else ""
-
-    def shown(name: str) -> str:  # looked up each time, because later registrations may change it
-        return registry.wire_names.get(name, name)
-
-    def find_allowed_extensions() -> FilterOpts:
-        # By wire names, which are of one moment, because others may register tools meanwhile.
-        now = [entry for name in registry.wire_names if (entry := registry.find(name)) is not None]
-        passing = known.union(each.tool.name for each in now if each.tool.always_include)
-        extended = [each for each in now if each.plugin_id is not None]
-        return FilterOpts(
-            [each.tool.name for each in extended if each.tool.name not in passing],
-            # These also exclude tools that are registered during a turn.
-            allowed_mcp_tools=[name for name in passing if name.startswith(MCP_PREFIX)],
-            allowed_plugins=[each.plugin_id for each in extended if each.plugin_id is not None],
-        )
-
-    return Expansion(expander(catalog, attrgetter("name")), always_included, suggest, shown, find_allowed_extensions)

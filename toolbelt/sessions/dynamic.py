@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, assert_never
 
-from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog import Tool
+from toolbelt.catalog.frozen import FrozenDict, thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, nearest, suggestion
 from toolbelt.patterns import fold
-from toolbelt.runtime.gates import FilterOpts
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.bundles import STATIC, ActiveTool, Bundle, Conflict, Expand, Expansion
+from toolbelt.sessions.bundles import STATIC, ActiveTool, Bundle, Conflict, Expansion
 from toolbelt.sessions.meta_tools import (
+    META_TOOLS,
     NO_SESSION_MESSAGE,
     AnswerStatus,
     MetaToolAnswer,
@@ -23,10 +25,33 @@ from toolbelt.sessions.meta_tools import (
     make_usage_error,
 )
 from toolbelt.sessions.store import DropKind, DroppedToolkit, LoadedToolkits, RestoredState
+from toolbelt.text import show_value
 from toolbelt.toolkits.expand import expand_toolkit
+from toolbelt.toolkits.switching import SwitchedOff
 from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
 
 _GOES_ON = "so this session goes on without it"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTool:
+    """A tool that an agent is shown.
+
+    Attributes:
+        key: Of the tool; a meta-tool's is its name.
+        name: The wire name.
+        tool: As it is defined.
+        toolkit: The first toolkit that provides it; `None` for a meta-tool and a static tool.
+        overrides: From the configuration; frozen, empty for none.
+        is_meta: Whether it is one of the meta-tools.
+    """
+
+    key: str
+    name: str
+    tool: Tool
+    toolkit: str | None = None
+    overrides: Mapping[str, Any] = FrozenDict()
+    is_meta: bool = False
 
 
 class DynamicToolkits:
@@ -42,15 +67,15 @@ class DynamicToolkits:
 
     Attributes:
         agent: Whose they are.
-        toolkits: Those the agent is allowed, by key, in allowed order.
+        toolkits: Those the agent may load, by key, in allowed order.
         initial: What a session starts with.
 
     Args:
         agent: What the configuration says of it.
         toolkits: All of the project, to distinguish one that is not allowed from one that does not exist.
-        expand: From an entry (a plugin, or `plugin/tool`) to the keys of its tools; `None`: an entry is its own key.
-        names: Names that the model is shown, by tool key; meta-tools by their own names. A tool that is not listed is
-            shown under its name in the registry of `expand_over`, or else under its key.
+        expansion: The tools of entries; by default an entry is the key of one tool.
+        off: What the agent's switches take away (rule K8): neither static tools nor toolkits bring it, and a toolkit
+            that is off is not allowed.
 
     Raises:
         InvalidDefinitionError: a duplicate toolkit, an allowed toolkit that does not exist, a reserved name, initial
@@ -65,16 +90,14 @@ class DynamicToolkits:
         self,
         agent: AgentSpec,
         toolkits: Iterable[Toolkit],
-        expand: Expand | None = None,
-        names: Mapping[str, str] | None = None,
+        expansion: Expansion | None = None,
+        off: SwitchedOff | None = None,
     ) -> None:
         self.agent = agent
         given = tuple(toolkits)
         self._known = {toolkit.key: toolkit for toolkit in given}
-        self._names = {} if names is None else names
-        if not isinstance(expand, Expansion):
-            expand = Expansion() if expand is None else Expansion(expand)
-        self._expansion = expand
+        self._expansion = expansion = expansion or Expansion()
+        self._off = off = off or SwitchedOff()
         keys = [toolkit.key for toolkit in given]
         problems = [f"Toolkit {key!r} is there twice." for key in self._known if keys.count(key) > 1]
         problems += [
@@ -82,12 +105,12 @@ class DynamicToolkits:
             for key in agent.allowed_toolkits
             if key not in self._known
         ]
-        allowed = [key for key in agent.allowed_toolkits if key in self._known]
+        allowed = [key for key in agent.allowed_toolkits if key in self._known and key not in off.toolkits]
         self.toolkits = MappingProxyType({key: self._known[key] for key in allowed})
         self.initial = tuple(key for key in allowed if key in agent.initial_toolkits)
-        self._static = Bundle.of(agent.tools, agent.overrides, expand, None)
+        self._static = Bundle.of(agent.tools, agent.overrides, expansion.find, None, off.tools)
         self._bundles = {
-            toolkit.key: Bundle.of(toolkit.member_tools, toolkit.overrides, expand, toolkit.key)
+            toolkit.key: Bundle.of(toolkit.member_tools, toolkit.overrides, expansion.find, toolkit.key, off.tools)
             for toolkit in self._known.values()
         }
         problems += [*self._find_reserved(), *self._find_conflicts()]
@@ -98,11 +121,40 @@ class DynamicToolkits:
 
     @property
     def has_meta_tools(self) -> bool:
-        """Whether the agent may load anything, and so has the meta-tools wherever there is a session (rule D2)."""
-        return bool(self.toolkits)
+        """Whether the agent has the meta-tools wherever there is a session (rule D2)."""
+        return bool(self.agent.allowed_toolkits)
+
+    def shown_tools(self, loaded: Iterable[str], *, has_session: bool = True) -> tuple[ShownTool, ...]:
+        """What the agent is shown with these toolkits: meta-tools first, then as in `merge`.
+
+        The command line, sessions and evals all take an agent's tools from here (rule D5).
+
+        Args:
+            loaded: As for `merge`, which also has the same errors.
+            has_session: Whether there is a session to load anything for.
+        """
+        meta = (tool for tool in META_TOOLS.values() if has_session and self.has_meta_tools)
+        return (
+            *(ShownTool(tool.name, tool.name, tool, is_meta=True) for tool in meta),
+            *(
+                ShownTool(
+                    active.key,
+                    self._expansion.find_wire_name(active.key),
+                    self._expansion.get_tool(active.key),
+                    active.toolkit,
+                    active.overrides,
+                )
+                for active in self.merge(loaded)
+            ),
+        )
+
+    def unmatched_entries(self, loaded: Iterable[str]) -> tuple[str, ...]:
+        """Entries of the agent and its loaded toolkits that match no tool, each once, static ones first."""
+        bundles = (self._static, *(self._bundles[key] for key in self._ordered(loaded)))
+        return tuple(dict.fromkeys(entry for bundle in bundles for entry in bundle.unmatched))
 
     def find_unmatched(self, loaded: Iterable[str]) -> list[str]:
-        """Entries of the agent and its loaded toolkits that match no tool, each in a sentence."""
+        """`unmatched_entries`, each in a sentence with where it stands."""
         unmatched = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
         for key in self._ordered(loaded):
             unmatched += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
@@ -121,23 +173,26 @@ class DynamicToolkits:
             allowed order.
         """
         stored_keys = dict.fromkeys(() if stored is None else stored)
-        active = self._merged(self.initial)
+        present = self._compared(self.initial)
         dropped: dict[str, DroppedToolkit] = {}
         loaded = set(self.initial)
         for key in self.toolkits:
             if key in stored_keys and key not in loaded:
                 bundle = self._bundles[key]
-                if (conflict := bundle.find_conflict(active)) is not None:
+                if (conflict := bundle.find_conflict(present)) is not None:
                     reason = f"Toolkit {key!r} can no longer be loaded, {_GOES_ON}: {conflict.description}."
                     dropped[key] = DroppedToolkit(key, reason, DropKind.CONFLICT)
                     continue
                 loaded.add(key)
-                active = {**bundle.tools, **active}
+                present = {**bundle.compared, **present}
         for key in stored_keys:
             if key not in self._known:
                 near = suggestion(key, self.toolkits) if nearest(key, self.toolkits) else ""
                 reason = f"Toolkit {key!r} is no longer there, {_GOES_ON}.{near}"
                 dropped[key] = DroppedToolkit(key, reason, DropKind.UNKNOWN)
+            elif key in self.agent.allowed_toolkits and key in self._off.toolkits:
+                reason = f"Toolkit {key!r} is switched off for agent {self.agent.name!r}, {_GOES_ON}."
+                dropped[key] = DroppedToolkit(key, reason, DropKind.SWITCHED_OFF)
             elif key not in self.toolkits:
                 reason = f"Toolkit {key!r} is no longer allowed to agent {self.agent.name!r}, {_GOES_ON}."
                 dropped[key] = DroppedToolkit(key, reason, DropKind.NOT_ALLOWED)
@@ -156,13 +211,14 @@ class DynamicToolkits:
         wanted = set(loaded)
         if not_allowed := [key for key in wanted if key not in self.toolkits]:
             raise NotFoundError("toolkit", min(not_allowed), self.toolkits)
-        merged = dict(self._static.tools)
+        merged, present = dict(self._static.tools), self._static.compared
         for key in self.toolkits:
             if key in wanted:
-                if (conflict := self._bundles[key].find_conflict(merged)) is not None:
+                bundle = self._bundles[key]
+                if (conflict := bundle.find_conflict(present)) is not None:
                     raise InvalidDefinitionError(f"Toolkit {key!r} cannot be loaded: {conflict.description}.")
-                for tool in self._bundles[key].tools.values():
-                    merged.setdefault(tool.key, tool)
+                present = {**bundle.compared, **present}
+                merged = {**merged, **{tool.key: tool for tool in bundle.tools.values() if tool.key not in merged}}
         return tuple(merged.values())
 
     def tool_keys(self, loaded: Iterable[str]) -> tuple[str, ...]:
@@ -177,31 +233,16 @@ class DynamicToolkits:
         return tuple(keys)
 
     def named_keys(self) -> frozenset[str]:
-        """Keys of all tools that the agent or any toolkit of the project names, so that other agents do not get them.
+        """Keys of all tools that the agent, any toolkit of the project or a switch that is off names."""
+        return self._off.tools.union(self._static.tools, *(bundle.tools for bundle in self._bundles.values()))
 
-        Without tools that pass every allow-list: each agent has these.
-        """
-        named = frozenset(self._static.tools).union(*(bundle.tools for bundle in self._bundles.values()))
-        return named - self._expansion.always_included
-
-    def find_allowed_extensions(self) -> FilterOpts:
-        """A filter for the tools of servers and extensions that were registered when entries were expanded.
-
-        An entry may name a tool that was registered later, and it is unknown which one. Without a registry, all pass.
-        """
-        return (
-            FilterOpts()
-            if self._expansion.find_allowed_extensions is None
-            else self._expansion.find_allowed_extensions()
-        )
+    def find_toolkits_of(self, key: str) -> tuple[str, ...]:
+        """Keys of the toolkits that the agent may load and that have a tool, in allowed order."""
+        return tuple(toolkit for toolkit in self.toolkits if key in self._bundles[toolkit].tools)
 
     def expand_loaded(self, loaded: Iterable[str]) -> tuple[Toolkit, ...]:
         """Loaded toolkits in allowed order, with tool keys as members, for their policies and directives."""
-        return tuple(expand_toolkit(self.toolkits[key], self._expansion) for key in self._ordered(loaded))
-
-    def shown_as(self, key: str) -> str:
-        """The name under which the model is shown a tool."""
-        return self._names[key] if key in self._names else self._expansion.shown(key)
+        return tuple(expand_toolkit(self.toolkits[key], self._find) for key in self._ordered(loaded))
 
     def list_toolkits(self, loaded: Iterable[str]) -> MetaToolAnswer:
         """The answer to `list_toolkits` (rule D3)."""
@@ -232,7 +273,7 @@ class DynamicToolkits:
             InvalidDefinitionError: a toolkit that is not text.
         """
         now = self._ordered(loaded)
-        key = self._find(toolkit)
+        key = self._find_key(toolkit)
         if key is None or key not in self.toolkits:
             return make_refusal(toolkit, key, self.toolkits), now
         if key in now:
@@ -240,7 +281,7 @@ class DynamicToolkits:
         if not has_session:
             return make_answer(AnswerStatus.ERROR, toolkit=key, message=NO_SESSION_MESSAGE), now
         bundle = self._bundles[key]
-        if (conflict := bundle.find_conflict(self._merged(now))) is not None:
+        if (conflict := bundle.find_conflict(self._compared(now))) is not None:
             return self._conflict(key, conflict), now
         tools = self._shown(bundle.tools)
         return make_change_answer(AnswerStatus.LOADED, key, tools), self._ordered((*now, key))
@@ -250,7 +291,7 @@ class DynamicToolkits:
     ) -> tuple[MetaToolAnswer, LoadedToolkits]:
         """The answer to `unload_tools`, and the toolkits that are loaded from the next turn on (rule D3); as `load`."""
         now = self._ordered(loaded)
-        key = self._find(toolkit)
+        key = self._find_key(toolkit)
         if key is None or key not in self.toolkits:
             return make_refusal(toolkit, key, self.toolkits), now
         if key in self.initial:
@@ -260,7 +301,7 @@ class DynamicToolkits:
         if not has_session:
             return make_answer(AnswerStatus.ERROR, toolkit=key, message=NO_SESSION_MESSAGE), now
         after = tuple(each for each in now if each != key)
-        staying = self._merged(after)
+        staying = {tool.key for tool in self.merge(after)}
         tools = self._shown(tool for tool in self._bundles[key].tools if tool not in staying)
         return make_change_answer(AnswerStatus.UNLOADED, key, tools), after
 
@@ -285,8 +326,7 @@ class DynamicToolkits:
             return self.list_toolkits(now), now
         toolkit = arguments.get("toolkit") if isinstance(arguments, Mapping) else None
         if not isinstance(toolkit, str):
-            name = self.shown_as(role.value)
-            return make_usage_error(name, arguments, self.toolkits), now
+            return make_usage_error(role.value, arguments, self.toolkits), now
         if role is MetaRole.LOAD:
             return self.load(toolkit, now, has_session=has_session)
         if role is MetaRole.UNLOAD:
@@ -295,10 +335,10 @@ class DynamicToolkits:
 
     # Names
 
-    def _find(self, name: str) -> str | None:
+    def _find_key(self, name: str) -> str | None:
         """The key that a model means; `None` if there is none, or more than one candidate."""
         if not isinstance(name, str):
-            raise InvalidDefinitionError(f"The key of a toolkit must be text, not {name!r}.")
+            raise InvalidDefinitionError(f"The key of a toolkit must be text, not {show_value(name)}.")
         if name in self._known:
             return name
         wanted = fold(name.strip())
@@ -314,14 +354,15 @@ class DynamicToolkits:
         return make_conflict_answer(
             key,
             is_permanent=is_permanent,
-            conflicting_tool=self.shown_as(tool),
+            conflicting_tool=self._shown([tool])[0],
             conflicts_with=conflict.holder,
             overrides=thaw(conflict.coming.overrides),
             existing_overrides=thaw(conflict.existing.overrides),
         )
 
     def _shown(self, keys: Iterable[str]) -> list[str]:
-        return [self.shown_as(key) for key in keys]
+        find = self._expansion.find_answer_name or self._expansion.find_wire_name
+        return [find(key) for key in keys]
 
     # Merging
 
@@ -329,20 +370,25 @@ class DynamicToolkits:
         wanted = set(loaded)
         return tuple(key for key in self.toolkits if key in wanted)
 
-    def _merged(self, loaded: Iterable[str]) -> dict[str, ActiveTool]:
-        return {tool.key: tool for tool in self.merge(loaded)}
+    def _compared(self, loaded: Iterable[str]) -> Mapping[str, ActiveTool]:
+        bundles = [self._static, *(self._bundles[key] for key in self._ordered(loaded))]
+        return {key: tool for bundle in reversed(bundles) for key, tool in bundle.compared.items()}
+
+    def _find(self, entry: str) -> tuple[str, ...]:
+        return self._off.keep(self._expansion.find(entry))
 
     def _find_reserved(self) -> Iterator[str]:
         if not self.toolkits:
             return
         yield from (f"The name {key!r} of a toolkit is reserved." for key in self.toolkits if fold(key) in RESERVED)
         members = (member for toolkit in self.toolkits.values() for member in toolkit.member_tools)
-        names = dict.fromkeys((*self.agent.tools, *members, *self.reachable_keys()))
+        reachable = (self._expansion.get_tool(key).name for key in self.reachable_keys())
+        names = dict.fromkeys((*self.agent.tools, *members, *reachable))
         yield from (f"The name {name!r} of a tool is reserved." for name in names if fold(name) in RESERVED)
 
     def _find_conflicts(self) -> Iterator[str]:
-        active = dict(self._static.tools)
+        present = self._static.compared
         for key in self.initial:
-            if (conflict := self._bundles[key].find_conflict(active)) is not None:
+            if (conflict := self._bundles[key].find_conflict(present)) is not None:
                 yield f"Initial toolkit {key!r} conflicts: {conflict.description}."
-            active = {**self._bundles[key].tools, **active}
+            present = {**self._bundles[key].compared, **present}

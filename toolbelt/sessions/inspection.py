@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.sessions.bundles import STATIC, ActiveTool
-from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.catalog.tokens import TokenCounter, count_named_tools
+from toolbelt.sessions.bundles import STATIC
+from toolbelt.sessions.dynamic import ShownTool
 from toolbelt.sessions.meta_tools import AnswerStatus
 from toolbelt.sessions.store import SessionStore, StoredSession
-from toolbelt.sessions.turn import SessionView
+from toolbelt.sessions.stored import SessionView, StoredToolkits
 
+Counted = list[tuple[ShownTool, int]]
+"""Tools, each with its tokens."""
 FULFILLED = frozenset(
     {AnswerStatus.LOADED, AnswerStatus.UNLOADED, AnswerStatus.ALREADY_LOADED, AnswerStatus.NOT_LOADED}
 )
@@ -24,76 +26,90 @@ FULFILLED = frozenset(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionInspection:
-    """The state of an agent in a session, with token counts of a catalog.
+    """The state of an agent in a session, over a catalog, with token counts.
 
     Attributes:
-        view: The stored state, and the tools that follow from it.
-        toolkits: The agent's.
-        tokens: Of the tools of the catalog; other tools are not counted.
+        sessions: The agent's toolkits in the session.
+        counter: Counts the definitions.
     """
 
-    view: SessionView
-    toolkits: DynamicToolkits
-    tokens: ToolTokens
+    sessions: StoredToolkits
+    counter: TokenCounter
 
     @cached_property
-    def uncounted(self) -> tuple[str, ...]:
-        """Keys of tools the agent has that are not in the catalog."""
-        return tuple(tool.key for tool in self.view.tools if tool.key not in self.tokens.by_id)
+    def view(self) -> SessionView:
+        """The stored state, and what follows from it."""
+        return self.sessions.show()
+
+    @cached_property
+    def tools(self) -> tuple[ShownTool, ...]:
+        """The tools of the next turn, meta-tools included."""
+        return self.sessions.toolkits.shown_tools(self.view.loaded, has_session=self.sessions.session_id is not None)
+
+    @cached_property
+    def unmatched(self) -> tuple[str, ...]:
+        """Entries of the agent and its loaded toolkits that match nothing of the catalog."""
+        return self.sessions.toolkits.unmatched_entries(self.view.loaded)
 
     def to_dict(self) -> dict[str, Any]:
         """The stable form for `--json`."""
-        view = self.view
+        toolkits, view = self.sessions.toolkits, self.view
+        counted = self._count(self.tools)
         return {
-            "agent": view.agent,
-            "session": view.session_id,
+            "agent": self.sessions.agent,
+            "session": self.sessions.session_id,
             "stored": None if view.stored is None else list(view.stored),
-            "loaded": [self._loaded_data(key) for key in view.loaded],
+            "loaded": [self._loaded_data(key, counted) for key in view.loaded],
             "dropped": [{"toolkit": each.toolkit, "reason": each.reason} for each in view.dropped],
-            "not_loaded": [self._not_loaded_data(key) for key in self.toolkits.toolkits if key not in view.loaded],
-            "tools": [self._tool_data(tool) for tool in view.tools],
+            "not_loaded": [self._not_loaded_data(key) for key in toolkits.toolkits if key not in view.loaded],
+            "tools": [
+                {
+                    "tool": tool.key,
+                    "name": tool.name,
+                    "meta": tool.is_meta,
+                    "toolkit": tool.toolkit,
+                    "overrides": thaw(tool.overrides),
+                    "tokens": count,
+                }
+                for tool, count in counted
+            ],
+            "unmatched": list(self.unmatched),
             "tokens": {
-                "tools": self._count(tool.key for tool in view.tools),
-                "uncounted": len(self.uncounted),
-                "tokenizer": self.tokens.tokenizer,
-                "exact": self.tokens.exact,
+                "tools": sum(count for _, count in counted),
+                "uncounted": len(self.unmatched),
+                "tokenizer": self.counter.name,
+                "exact": self.counter.exact,
             },
         }
 
-    def _loaded_data(self, key: str) -> dict[str, Any]:
-        brought = [tool.key for tool in self.view.tools if tool.toolkit == key]
+    def _loaded_data(self, key: str, counted: Counted) -> dict[str, Any]:
+        brought = [(tool, count) for tool, count in counted if tool.toolkit == key]
         return {
             "toolkit": key,
-            "sticky": key in self.toolkits.initial,
+            "sticky": key in self.sessions.toolkits.initial,
             "stored": key in (self.view.stored or ()),
-            "tools": brought,
-            "tokens": self._count(brought),
+            "tools": [tool.key for tool, _ in brought],
+            "tokens": sum(count for _, count in brought),
         }
 
     def _not_loaded_data(self, key: str) -> dict[str, Any]:
-        answer, after = self.toolkits.load(key, self.view.loaded)
+        toolkits = self.sessions.toolkits
+        answer, after = toolkits.load(key, self.view.loaded)
         is_conflict = answer["status"] == AnswerStatus.CONFLICT
-        present = {tool.key for tool in self.view.tools}
-        adds = [tool for tool in self.toolkits.tool_keys(after) if tool not in present]
+        present = {tool.key for tool in self.tools}
+        adds = [tool for tool in toolkits.shown_tools(after, has_session=False) if tool.key not in present]
         return {
             "toolkit": key,
-            "description": self.toolkits.toolkits[key].description,
+            "description": toolkits.toolkits[key].description,
             "status": answer["status"] if is_conflict else "loadable",
             "conflict": conflict_text(answer) if is_conflict else None,
-            "tools": adds,
-            "tokens": self._count(adds),
+            "tools": [tool.key for tool in adds],
+            "tokens": sum(count for _, count in self._count(adds)),
         }
 
-    def _tool_data(self, tool: ActiveTool) -> dict[str, Any]:
-        return {
-            "tool": tool.key,
-            "toolkit": tool.toolkit,
-            "overrides": thaw(tool.overrides),
-            "tokens": self.tokens.by_id.get(tool.key),
-        }
-
-    def _count(self, keys: Iterable[str]) -> int:
-        return sum(self.tokens.by_id.get(key, 0) for key in keys)
+    def _count(self, tools: Sequence[ShownTool]) -> Counted:
+        counts = count_named_tools(((tool.tool, tool.name) for tool in tools), self.counter)
+        return list(zip(tools, counts, strict=True))
 
 
 def stored_sessions_data(

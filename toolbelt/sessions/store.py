@@ -33,6 +33,8 @@ class DropKind(StrEnum):
     """No toolkit has that key."""
     NOT_ALLOWED = "not_allowed"
     """It exists, but this agent is not allowed it."""
+    SWITCHED_OFF = "switched_off"
+    """The agent's `tools_config` switches it off (rule K8)."""
     CONFLICT = "conflict"
     """Another toolkit has one of its tools with other overrides."""
 
@@ -63,15 +65,6 @@ class RestoredState:
 
     loaded: LoadedToolkits
     dropped: tuple[DroppedToolkit, ...] = ()
-
-    @property
-    def kept_for_others(self) -> LoadedToolkits:
-        """Keys of dropped toolkits that stay stored, in stored order.
-
-        Another process may have a configuration with these toolkits, for example during a roll-out, and this process
-        must not forget what that one has loaded.
-        """
-        return tuple(each.toolkit for each in self.dropped if each.kind is not DropKind.CONFLICT)
 
 
 @dataclass(frozen=True, slots=True)

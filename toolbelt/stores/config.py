@@ -63,8 +63,9 @@ class Config:
             raise InvalidFileError(self.findings)
 
 
-def find_config(folder: Path) -> Path | None:
+def find_config(folder: str | os.PathLike[str]) -> Path | None:
     """The nearest `toolbelt.yaml` from `folder` upward."""
+    folder = Path(folder).absolute()
     for parent in (folder, *folder.parents):
         for name in CONFIG_NAMES:
             if _is_usable(parent / name):
@@ -72,11 +73,11 @@ def find_config(folder: Path) -> Path | None:
     return None
 
 
-def read_config(folder: Path, path: str | None = None) -> Config:
-    """The configuration in force in `folder`, as `examine_config` finds it.
+def read_config(folder: str | os.PathLike[str] = ".", path: str | os.PathLike[str] | None = None) -> Config:
+    """The configuration in force in `folder`, as `examine_config` finds it; arguments as there.
 
     Raises:
-        NotFoundError: `path` is not there.
+        NotFoundError: there is no such folder, or `path` is not there.
         InvalidFileError: every mistake in every file.
     """
     config = examine_config(folder, path)
@@ -84,25 +85,32 @@ def read_config(folder: Path, path: str | None = None) -> Config:
     return config
 
 
-def examine_config(folder: Path, path: str | None = None) -> Config:
+def examine_config(folder: str | os.PathLike[str], path: str | os.PathLike[str] | None = None) -> Config:
     """The configuration in force in `folder`, with everything wrong with it.
 
     Args:
-        folder: The working directory.
-        path: Of a `toolbelt.yaml` or another name for one; searched upward if `None`.
+        folder: Where to look, and upward from there; or a `toolbelt.yaml` itself.
+        path: Of a `toolbelt.yaml` or another name for one, as seen from the working directory; searched if `None`.
 
     Returns:
         With the loadouts of `*.loadout.yaml` files beside the file, or in `folder` where there is none.
 
     Raises:
-        NotFoundError: `path` is not there.
+        NotFoundError: there is no such folder, or `path` is not there.
     """
+    folder = Path(folder)
+    if path is None and folder.is_file():
+        folder, path = folder.parent, folder.absolute()
+    if not folder.is_dir():
+        raise NotFoundError("folder", str(folder), [str(entry) for entry in folder.absolute().parent.glob("*/")])
+    folder = folder.absolute()
     if path is not None and not Path(path).exists():
-        raise NotFoundError("file", path, [str(entry) for entry in Path(path).parent.glob("*.y*ml")])
-    file = Path(path) if path is not None else find_config(folder)
-    beside = tuple(_loadout_files(file.parent if file is not None else folder))
+        raise NotFoundError("file", str(path), [str(entry) for entry in Path(path).parent.glob("*.y*ml")])
+    file = find_config(folder) if path is None else Path(path) if folder == Path.cwd() else Path(path).absolute()
+    unusable: list[Finding] = []
+    beside = tuple(_loadout_files(file.parent if file is not None else folder, unusable))
     if file is None and not beside:
-        return Config()
+        return Config(findings=tuple(unusable))
     from toolbelt.stores.config_reader import ConfigReader  # nothing to read, nothing to load
 
     reader = ConfigReader(folder)
@@ -121,19 +129,23 @@ def examine_config(folder: Path, path: str | None = None) -> Config:
         tuple(reader.toolkits),
         tuple(reader.agents),
         reader.switches,
-        sorted_findings(reader.findings),
+        sorted_findings([*reader.findings, *unusable]),
         reader.document,
     )
 
 
-def _loadout_files(folder: Path) -> Iterator[Path]:
+def _loadout_files(folder: Path, unusable: list[Finding]) -> Iterator[Path]:
+    """The loadout files of a folder; what has such a name and is no file is a finding, so that it hides no other."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(LOADOUT_SUFFIXES)]  # noqa: PTH208  a folder may be large
     except OSError:
         return
     for name in sorted(names):
-        if _is_usable(folder / name):
-            yield folder / name
+        try:
+            if _is_usable(folder / name):
+                yield folder / name
+        except InvalidFileError as error:
+            unusable.extend(error.findings)
 
 
 def _is_usable(path: Path) -> bool:

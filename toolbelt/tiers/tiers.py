@@ -187,16 +187,6 @@ class Tiers:
         usage = f'Call {self.names[self.meta.load.id]} with {{"category": NAME}}.'
         return {"error": f"{problem} {usage} Available: {self._available}"}, loaded
 
-    def may_dispatch(self, tool_id: str, loaded: Iterable[str] = (), *, enforce: bool = False) -> bool:
-        """Whether a call of the tool is run (rule T4).
-
-        Args:
-            tool_id: Of the called tool.
-            loaded: The categories that are loaded so far.
-            enforce: Whether a tool must have been loaded; by default any included tool may be called.
-        """
-        return tool_id in (self.tool_ids(loaded) if enforce else self._universe)
-
     @property
     def _available(self) -> str:
         return ", ".join(self.categories) or "none"

@@ -10,7 +10,14 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.errors import AmbiguousNameError, NotFoundError, Suggester, find_misspelt
+from toolbelt.errors import (
+    AmbiguousNameError,
+    InvalidDefinitionError,
+    NotFoundError,
+    Suggester,
+    find_misspelt,
+    require_items,
+)
 from toolbelt.findings import Severity
 from toolbelt.patterns import matches
 from toolbelt.toolkits.directive import DirectiveRules
@@ -261,6 +268,12 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
     Raises:
         InvalidDefinitionError: two toolkits of one key, or one whose key is that of a tool.
     """
+    if not isinstance(catalog, Catalog):
+        raise InvalidDefinitionError(
+            f"Toolkits are expanded over a Catalog, not something of type {type(catalog).__name__}; of a ToolRegistry, "
+            "give its `catalog`."
+        )
+    toolkits = require_items("The toolkits", toolkits, Toolkit)
     expand, suggest = expander(catalog, key), Suggester()
     expanded: list[Toolkit] = []
     unmatched: list[Unmatched] = []

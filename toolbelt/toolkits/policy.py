@@ -121,7 +121,7 @@ def build_policy_section(
     Raises:
         InvalidDefinitionError: what makes the policy gave neither a text nor `None`.
     """
-    there = frozenset(available)
+    there = frozenset(as_names(available))
     members = tuple(member for member in toolkit.member_tools if member in there)
     policy = PolicyText(toolkit.policy) if isinstance(toolkit.policy, str) else toolkit.policy
     if policy is None:
@@ -152,7 +152,7 @@ def policy_sections(
     Raises:
         InvalidDefinitionError: as `build_policy_section`.
     """
-    there = frozenset(available)
+    there = frozenset(as_names(available))
     return tuple(_without_repeats(_sections(catalog, there, tools, names)))
 
 

@@ -180,11 +180,23 @@ def _read_rule(section: Section, members: Collection[str]) -> DirectiveRule | No
         phrases = _read_phrases(written["when"])
     else:
         section.add_error("missing-key", f"{section.label}: a rule says in `when` which words make it apply.")
-    tools = tuple(written["tools"].read_names(None, members, _MEMBER)) if "tools" in written else ()
+    tools = _read_rule_tools(written["tools"], members) if "tools" in written else ()
     choice = None
     if "tool_choice" in written:
         choice = _read_choice(written["tool_choice"], tools or members)
     return DirectiveRule(phrases, tools, choice) if phrases else None
+
+
+def _read_rule_tools(section: Section, members: Collection[str]) -> tuple[str, ...]:
+    """Members, or single tools of a member that is a plugin (rule K5); whether it has them, the catalog decides."""
+    names = section.read_names()
+    return tuple(
+        name for name, item in names.items() if _is_of_plugin(name, members) or item.is_known(name, members, _MEMBER)
+    )
+
+
+def _is_of_plugin(name: str, members: Collection[str]) -> bool:
+    return any(fold(name).startswith(f"{fold(member)}/") and name[len(member) + 1 :].strip() for member in members)
 
 
 def _read_phrases(section: Section) -> tuple[str, ...]:
@@ -197,7 +209,7 @@ def _read_phrases(section: Section) -> tuple[str, ...]:
 
 def _read_choice(section: Section, tools: Collection[str]) -> str | None:
     choice = section.read_text()
-    if not choice or section.is_known(choice, (*_CHOICES, *tools), "tool choice"):
+    if not choice or _is_of_plugin(choice, tools) or section.is_known(choice, (*_CHOICES, *tools), "tool choice"):
         return choice or None
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from toolbelt.errors import InvalidDefinitionError, NotFoundError, Suggester
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, Suggester, require_items
 from toolbelt.patterns import fold
 from toolbelt.toolkits.switch_decisions import ConfigNote, SwitchDecision, SwitchRule
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
@@ -48,8 +48,8 @@ class ToolkitCatalog:
     toolkits: tuple[Toolkit, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tools", tuple(self.tools))
-        object.__setattr__(self, "toolkits", tuple(self.toolkits))
+        object.__setattr__(self, "tools", require_items("The tools of a catalog of switches", self.tools, ToolSpec))
+        object.__setattr__(self, "toolkits", require_items("The toolkits", self.toolkits, Toolkit))
         if wrong := [*_shared_keys(self.tools, self.toolkits), *self._strangers()]:
             raise InvalidDefinitionError("\n".join(wrong))
         object.__setattr__(self, "toolkits", tuple(map(self._respelled, self.toolkits)))

@@ -114,7 +114,11 @@ class Toolkit:
 
 def as_names(names: Iterable[str]) -> tuple[str, ...]:
     """Names in a tuple; a lone one is a list of one, not of its letters."""
-    return (names,) if isinstance(names, str) else tuple(names)
+    if isinstance(names, str):
+        return (names,)
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        raise InvalidDefinitionError(f"Names are given as a list, not as something of type {type(names).__name__}.")
+    return tuple(names)
 
 
 def repeated(names: Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ from tests.evals.cli.test_eval_run import RUN, office
 from tests.servers.running import OpenAIServer
 from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
-from toolbelt.evals.probing.checks import CHECKS, FIRST
+from toolbelt.evals.probing.checks import CHECKS, FIRST, MAX_TOKENS
 from toolbelt.sources import parse_yaml
 
 __all__ = ["office"]
@@ -59,6 +59,15 @@ def test_E4_a_server_that_does_not_see_tools_is_the_first_result_and_no_failed_c
     assert [error.message for error in Draft202012Validator(read_schema("probe")).iter_errors(probe)] == []
     again = toolbelt("model", "probes", "openai/blind@probecli")
     assert "tools not seen" in again.out
+
+
+def test_the_limit_of_an_answer_can_be_left_to_the_provider(
+    toolbelt: Toolbelt, openai_server: OpenAIServer, at: tuple[str, str]
+) -> None:
+    asked = (*PROBE, "openai/able@probecli-max", *at, "--check", "unicode", "--json")
+    assert toolbelt(*asked, "--max-tokens", "0").code == toolbelt(*asked).code == 0
+    bodies = [request["body"] for request in openai_server.requests("able@probecli-max")]
+    assert [body.get("max_tokens") for body in bodies] == [None, None, MAX_TOKENS, MAX_TOKENS]
 
 
 def test_a_model_that_can_does(toolbelt: Toolbelt, openai_server: OpenAIServer, at: tuple[str, str]) -> None:

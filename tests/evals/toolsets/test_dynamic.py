@@ -36,6 +36,7 @@ from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.tiers import Tiers
 from toolbelt.toolkits.toolkit import Toolkit
@@ -295,10 +296,10 @@ REPLIES = st.lists(
 @given(REPLIES)
 def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_never_changed(replies: list[Any]) -> None:
     opened = toolset("dynamic:helper", agents=(AGENT,))
-    toolkits = DynamicToolkits(AGENT, TOOLKITS, lambda entry: [one.id for one in SMALL.tools if one.plugin == entry])
+    toolkits = DynamicToolkits(AGENT, TOOLKITS, expand_over(SMALL))
     conversation, loaded, after = start(ANY), toolkits.initial, toolkits.initial
     for calls in [*replies, []]:
-        assert shown(opened, ANY, conversation)[4:] == list(toolkits.tool_keys(loaded))
+        assert shown(opened, ANY, conversation)[3:] == list(toolkits.tool_keys(loaded))
         for call in calls:
             if call.name != "commit":
                 key = (call.arguments or {}).get("toolkit", "")
@@ -310,7 +311,7 @@ def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_ne
             assert (opened.follow_up(ANY, conversation, SPOKEN) is None) == (loaded == after)
             loaded = after
         conversation = play(opened, ANY, calls, conversation=conversation)
-    assert shown(opened, ANY, Conversation(ANY.messages, conversation.exchanges))[4:] == list(
+    assert shown(opened, ANY, Conversation(ANY.messages, conversation.exchanges))[3:] == list(
         toolkits.tool_keys(loaded)
     )
 

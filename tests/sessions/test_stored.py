@@ -1,4 +1,4 @@
-"""The toolkits of agents from turn to turn, over every store (rules D2 to D8)."""
+"""The toolkits of an agent from turn to turn, over every store (rules D2 to D7, K8)."""
 
 from __future__ import annotations
 
@@ -8,33 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.sessions.samples import ASSISTANT, HELPER, KITS, META, RESEARCH, sessions_over
-from tests.wording import each_mentions, mentions, naming
-from toolbelt.errors import InvalidDefinitionError, NotFoundError
-from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.registry import ToolRegistry
+from tests.sessions.samples import ASSISTANT, KITS, RESEARCH, Begun, Sessions, sessions_over
+from tests.wording import mentions
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.sessions.agent import AgentSpec
-from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
-from toolbelt.sessions.sessions import DynamicSessions
-from toolbelt.sessions.store import MemorySessionStore, SessionStore
+from toolbelt.sessions.store import DropKind, SessionStore
+from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.stores.sessions import SqliteSessionStore
+from toolbelt.toolkits.switching import SwitchedOff
 from toolbelt.toolkits.toolkit import Toolkit
-
-
-def test_D2_a_turn_has_static_tools_initial_toolkits_and_meta_tools(sessions: DynamicSessions) -> None:
-    turn = sessions.begin_turn("assistant", "s")
-    assert (turn.agent, turn.session_id, turn.loaded, turn.warnings) == ("assistant", "s", ("research",), ())
-    assert turn.allowed_tools == (*META, "file", "arxiv")
-    assert [tool.toolkit for tool in turn.tools] == [None, "research"]
 
 
 @pytest.mark.parametrize("session_id", [None, "", " \n"])
 def test_D2_without_a_session_there_are_no_meta_tools_and_nothing_is_kept(
-    sessions: DynamicSessions, session_id: str | None
+    sessions: Sessions, session_id: str | None
 ) -> None:
-    turn = sessions.begin_turn("assistant", session_id)
-    assert (turn.session_id, turn.loaded, turn.allowed_tools) == (None, ("research",), ("file", "arxiv"))
+    assert sessions.of("assistant", session_id).session_id is None
+    assert sessions.begin_turn("assistant", session_id) == Begun(("research",), ())
     assert sessions.load("assistant", session_id, "devops")["status"] == "error"
     assert sessions.load("assistant", session_id, "nothing")["status"] == "unknown"
     assert sessions.unload("assistant", session_id, "research")["status"] == "sticky"
@@ -43,16 +34,14 @@ def test_D2_without_a_session_there_are_no_meta_tools_and_nothing_is_kept(
     assert sessions.store.sessions() == []
 
 
-def test_D2_without_allowed_toolkits_there_are_no_meta_tools_and_nothing_is_kept(sessions: DynamicSessions) -> None:
-    assert sessions.begin_turn("plain", "s").allowed_tools == ("file",)
+def test_D2_without_allowed_toolkits_there_are_no_meta_tools_and_nothing_is_kept(sessions: Sessions) -> None:
+    assert sessions.begin_turn("plain", "s") == Begun((), ())
     assert sessions.store.sessions() == []
 
 
-def test_D4_a_change_is_for_the_next_turn(sessions: DynamicSessions) -> None:
-    turn = sessions.begin_turn("assistant", "s")
-    before = replace(turn)
+def test_D4_a_change_is_for_the_next_turn(sessions: Sessions) -> None:
+    assert sessions.begin_turn("assistant", "s").loaded == ("research",)
     assert sessions.load("assistant", "s", "devops")["status"] == "loaded"
-    assert turn == before
     assert sessions.begin_turn("assistant", "s").loaded == ("devops", "research")
     assert sessions.load("assistant", "s", "devops")["status"] == "already_loaded"
     assert sessions.unload("assistant", "s", "devops")["status"] == "unloaded"
@@ -67,7 +56,7 @@ def test_D5_another_process_of_the_same_file_goes_on_from_there(tmp_path: Path) 
     )
 
 
-def test_D5_D7_agents_of_a_session_and_sessions_of_an_agent_share_nothing(sessions: DynamicSessions) -> None:
+def test_D5_D7_agents_of_a_session_and_sessions_of_an_agent_share_nothing(sessions: Sessions) -> None:
     for agent in ("assistant", "helper"):
         for session in ("one", "two"):
             sessions.begin_turn(agent, session)
@@ -121,14 +110,56 @@ def test_D5_what_the_configuration_no_longer_has_is_dropped_with_a_warning(
     store: SessionStore, now: AgentSpec, kits: Sequence[Toolkit], loaded: tuple[str, ...], named: object
 ) -> None:
     sessions_over(store).load("assistant", "s", "devops")
-    kept = store.read("assistant", "s")
     sessions = sessions_over(store, now, kits=kits)
+    kept, view = store.read("assistant", "s"), sessions.show("assistant", "s")
+    assert "devops" in {drop.toolkit for drop in view.dropped}
+    assert store.read("assistant", "s") == kept, "looking changes nothing"
     turn = sessions.begin_turn("assistant", "s")
-    assert turn.loaded == loaded
+    assert turn.loaded == view.loaded == loaded
     assert mentions(turn.warnings[0], named)
-    assert "devops" in {drop.toolkit for drop in sessions.show("assistant", "s").dropped}
-    assert store.read("assistant", "s") == kept, "reading changes nothing"
-    assert sessions_over(store).begin_turn("assistant", "s").loaded == ("devops", "research"), "the edit is taken back"
+    assert sessions.begin_turn("assistant", "s") == Begun(loaded, ()), "it is warned of once"
+    state = store.read("assistant", "s")
+    assert state is not None
+    assert state.loaded == loaded
+
+
+def test_D5_a_revoked_toolkit_does_not_come_back_by_itself(store: SessionStore) -> None:
+    before = sessions_over(store)
+    before.load("assistant", "s", "devops")
+    revoked = sessions_over(store, replace(ASSISTANT, allowed_toolkits=("research", "podman")))
+    revoked.show("assistant", "s")
+    assert before.show("assistant", "s").loaded == ("devops", "research"), "no turn has begun"
+    revoked.begin_turn("assistant", "s")
+    assert before.begin_turn("assistant", "s").loaded == ("research",)
+    assert before.load("assistant", "s", "devops")["status"] == "loaded"
+
+
+def test_D5_a_change_forgets_what_is_revoked_as_well(store: SessionStore) -> None:
+    sessions = sessions_over(store)
+    store.write("assistant", "s", ("gone", "devops", "research", "podman"), None)
+    assert sessions.load("assistant", "s", "devops")["status"] == "already_loaded"
+    assert sessions.unload("assistant", "s", "devops")["status"] == "unloaded"
+    state = store.read("assistant", "s")
+    assert state is not None
+    assert state.loaded == ("research",)
+
+
+def test_K8_what_is_switched_off_meanwhile_is_dropped_and_cannot_be_loaded(store: SessionStore) -> None:
+    sessions_over(store).load("assistant", "s", "devops")
+    off = SwitchedOff(frozenset({"devops"}), frozenset({"docker", "github"}))
+    stored = StoredToolkits(DynamicToolkits(ASSISTANT, KITS, off=off), store, "s")
+    assert [(drop.toolkit, drop.kind) for drop in stored.show().dropped] == [("devops", DropKind.SWITCHED_OFF)]
+    assert stored.begin_turn()[0].loaded == ("research",)
+    assert stored.load("devops")["status"] == "not_allowed"
+    assert [row["name"] for row in stored.list_toolkits()["toolkits"]] == ["research", "podman"]
+    assert sessions_over(store).begin_turn("assistant", "s").loaded == ("research",)
+
+
+@pytest.mark.parametrize("method", ["load", "unload"])
+@pytest.mark.parametrize("toolkit", [None, 3, ["ops"]], ids=repr)
+def test_a_toolkit_that_is_no_text_is_refused_in_a_sentence(sessions: Sessions, method: str, toolkit: object) -> None:
+    with pytest.raises(InvalidDefinitionError, match="key of a toolkit must be text"):
+        getattr(sessions, method)("assistant", "s", toolkit)
 
 
 def test_D5_a_newly_initial_toolkit_is_there_and_sticky_at_once(store: SessionStore) -> None:
@@ -147,32 +178,19 @@ def test_D5_what_is_no_longer_initial_stays_loaded_and_can_be_unloaded(store: Se
     assert sessions.begin_turn("assistant", "s").loaded == ()
 
 
-def test_a_turn_says_which_entries_name_no_tool(store: SessionStore) -> None:
-    registry = ToolRegistry([ExecutableTool("file", function=str)])
-    sessions = DynamicSessions([DynamicToolkits(ASSISTANT, KITS, expand_over(registry))], store)
-    turn = sessions.begin_turn("assistant", "s")
-    assert each_mentions(turn.warnings, ("arxiv", "research"))
-    assert turn.allowed_tools == (*META, "file")
-
-
 # Looking and mending by hand
 
 
-def test_showing_says_what_is_kept_and_what_comes_of_it(sessions: DynamicSessions) -> None:
+def test_showing_says_what_is_kept_and_what_comes_of_it(sessions: Sessions) -> None:
     assert sessions.show("assistant", "s").stored is None
     assert sessions.store.sessions() == []
     sessions.load("assistant", "s", "podman")
     view = sessions.show("assistant", "s")
     assert (view.stored, view.loaded, view.dropped) == (("research", "podman"), ("research", "podman"), ())
-    assert [(tool.key, tool.overrides) for tool in view.tools] == [
-        ("file", {}),
-        ("arxiv", {}),
-        ("docker", {"socket": "podman"}),
-    ]
-    assert sessions.list_toolkits("assistant", "s")["toolkits"][2]["loaded"] is True
+    assert sessions.of("assistant", "s").list_toolkits()["toolkits"][2]["loaded"] is True
 
 
-def test_a_reset_lets_the_session_start_anew(sessions: DynamicSessions) -> None:
+def test_a_reset_lets_the_session_start_anew(sessions: Sessions) -> None:
     sessions.load("assistant", "s", "devops")
     sessions.load("helper", "s", "devops")
     assert sessions.reset("assistant", "s") is True
@@ -181,32 +199,6 @@ def test_a_reset_lets_the_session_start_anew(sessions: DynamicSessions) -> None:
     assert sessions.begin_turn("helper", "s").loaded == ("devops",)
 
 
-@pytest.mark.parametrize("method", ["begin_turn", "show", "reset", "list_toolkits"])
-def test_an_unknown_agent_and_an_id_that_is_no_text_are_refused(sessions: DynamicSessions, method: str) -> None:
-    with pytest.raises(NotFoundError, match=naming("asistant", "assistant")):
-        getattr(sessions, method)("asistant", "s")
+def test_an_id_that_is_no_text_is_refused(sessions: Sessions) -> None:
     with pytest.raises(InvalidDefinitionError, match="must be text, not 7"):
-        getattr(sessions, method)("assistant", 7)
-
-
-def test_an_agent_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(InvalidDefinitionError, match="twice: helper"):
-        sessions_over(MemorySessionStore(), HELPER, HELPER)
-
-
-# Prompt
-
-
-def test_D8_the_prompt_is_of_the_turn(sessions: DynamicSessions) -> None:
-    turn = sessions.begin_turn("assistant", "s")
-    sessions.load("assistant", "s", "devops")
-    before, after = sessions.prompt(turn), sessions.prompt(sessions.begin_turn("assistant", "s"))
-    assert before.volatile == 'Loaded now: "research".'
-    assert after.volatile == 'Loaded now: "devops", "research".'
-    assert before.static == after.static
-    assert '- "research" (always loaded): Papers' in before.static
-
-
-def test_D2_D8_without_meta_tools_the_prompt_is_silent(sessions: DynamicSessions) -> None:
-    for turn in (sessions.begin_turn("assistant", None), sessions.begin_turn("plain", "s")):
-        assert (sessions.prompt(turn).static, sessions.prompt(turn).volatile) == ("", "")
+        sessions.of("assistant", 7)  # type: ignore[arg-type]

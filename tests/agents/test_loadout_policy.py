@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from tests.agents.samples import LOADOUT_NAMES, loadout_registries, names, regis
 from tests.wording import mentions
 from toolbelt import Plugin, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.agents import scoped_registry
-from toolbelt.agents.agent_tools import AgentTools
+from toolbelt.agents.loadout_policy import LoadoutPolicy
 from toolbelt.loadouts import Status
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.sessions.session import Session
 
 LOADOUTS = ToolLoadoutRegistry(
     [
@@ -25,11 +27,44 @@ LOADOUTS = ToolLoadoutRegistry(
 )
 
 
-def reach(loadout: str | None, *more: Any) -> AgentTools:
-    return AgentTools(registry(*more), loadout, LOADOUTS)
+@dataclass
+class Asked:
+    """A policy with its session, asked without going through calls."""
+
+    policy: LoadoutPolicy
+    session: Session
+
+    @property
+    def tools(self) -> ToolRegistry:
+        return self.session.tools
+
+    def activate(self, plugin: str) -> dict[str, Any]:
+        made = self._now.activate(plugin)
+        self.session._is_current = False  # as after a batch
+        return made
+
+    def discover(self, *args: Any, **question: Any) -> dict[str, Any]:
+        return self._now.discover(*args, **question)
+
+    def list_active(self) -> dict[str, Any]:
+        return self._now.list_active()
+
+    @property
+    def _now(self) -> LoadoutPolicy:
+        self.session.to_definitions()
+        return self.policy
 
 
-def offered(of: AgentTools, **question: Any) -> list[str]:
+def over(whole: ToolRegistry, loadout: str | None, loadouts: ToolLoadoutRegistry = LOADOUTS) -> Asked:
+    policy = LoadoutPolicy(loadout, loadouts)
+    return Asked(policy, Session(whole, [policy]))
+
+
+def reach(loadout: str | None, *more: Any) -> Asked:
+    return over(registry(*more), loadout)
+
+
+def offered(of: Asked, **question: Any) -> list[str]:
     return [entry["plugin"] for entry in of.discover(**question)["plugins"]]
 
 
@@ -130,7 +165,7 @@ def test_L14_discover_shows_twenty_plugins_a_page(
     plugins: int, page: int, shown: int, pages: int, message: str | None
 ) -> None:
     whole = ToolRegistry([tool(f"tool_{number}") for number in range(plugins)])
-    answer = AgentTools(whole, "minimal", LOADOUTS).discover(page=page)
+    answer = over(whole, "minimal").discover(page=page)
     first = (page - 1) * 20
     assert [entry["plugin"] for entry in answer["plugins"]] == [f"tool_{first + n}" for n in range(shown)]
     assert (answer["page"], answer["pages"], answer["total"], answer.get("message")) == (page, pages, plugins, message)
@@ -202,11 +237,11 @@ def test_L14_activated_tools_come_last_in_the_order_they_were_activated() -> Non
 def test_L14_an_activated_tool_keeps_its_extension_and_its_category() -> None:
     whole = ToolRegistry()
     whole.register_all(Plugin("docker", (tool("docker_ps"),), "containers"), plugin_id="extension")
-    agent_tools = AgentTools(whole, "few", LOADOUTS)
-    agent_tools.activate("docker")
-    assert agent_tools.tools.get_plugin_id("docker_ps") == "extension"
+    made = over(whole, "few")
+    made.activate("docker")
+    assert made.tools.get_plugin_id("docker_ps") == "extension"
     containers = ToolLoadoutRegistry([ToolLoadout("containers", included_categories=frozenset({"containers"}))])
-    assert names(scoped_registry(agent_tools.tools, "containers", containers)) == ["docker_ps"]
+    assert names(scoped_registry(made.tools, "containers", containers)) == ["docker_ps"]
 
 
 def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
@@ -216,23 +251,14 @@ def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
         tool("uptime", plugin="shell", is_available=lambda: "uptime" in there),
         tool("sealed", plugin="dockerized", capabilities=frozenset({"secrets"})),
     )
-    agent_tools = AgentTools(whole, "few", LOADOUTS)
-    assert agent_tools.list_active()["plugins"] == [{"plugin": "shell", "category": "shell", "tools": ["run"]}]
-    assert [entry["tools"] for entry in agent_tools.discover(keyword="docker_")["plugins"]] == [NEW]
-    assert agent_tools.activate("sealed")["status"] == agent_tools.activate("sometimes")["status"] == "not_discoverable"
-    assert agent_tools.activate("docker")["tools"] == NEW
+    made = over(whole, "few")
+    assert made.list_active()["plugins"] == [{"plugin": "shell", "category": "shell", "tools": ["run"]}]
+    assert [entry["tools"] for entry in made.discover(keyword="docker_")["plugins"]] == [NEW]
+    assert made.activate("sealed")["status"] == made.activate("sometimes")["status"] == "not_discoverable"
+    assert made.activate("docker")["tools"] == NEW
     there |= {"sometimes", "uptime"}
-    assert agent_tools.list_active()["plugins"][0]["tools"] == ["run", "uptime"]
-    assert agent_tools.activate("docker")["tools"] == ["sometimes"]
-
-
-def test_L14_a_tool_that_the_program_registered_meanwhile_is_not_overwritten() -> None:
-    reached = reach("few")
-    mine = tool("pull")
-    reached.tools.register(mine)
-    assert reached.activate("dockerhub")["status"] == "not_discoverable"
-    assert reached.activate("pull")["status"] == "already_active"
-    assert reached.tools.get("pull") is mine
+    assert made.list_active()["plugins"][0]["tools"] == ["run", "uptime"]
+    assert made.activate("docker")["tools"] == ["sometimes"]
 
 
 MANY = settings(max_examples=100, deadline=None)
@@ -240,11 +266,11 @@ SOME = settings(max_examples=60, deadline=None)
 asked = st.sampled_from(LOADOUT_NAMES)
 
 
-def listed(of: AgentTools) -> list[str]:
+def listed(of: Asked) -> list[str]:
     return [name for entry in of.list_active()["plugins"] for name in entry["tools"]]
 
 
-def found(of: AgentTools) -> list[str]:
+def found(of: Asked) -> list[str]:
     pages = range(1, of.discover()["pages"] + 1)
     return [name for page in pages for entry in of.discover(page=page)["plugins"] for name in entry["tools"]]
 
@@ -256,17 +282,14 @@ def test_L14_active_discoverable_and_the_rest_part_the_tools(
 ) -> None:
     resolution = loadouts.resolve(name, whole.catalog)
     of = {status: {one.name for one in resolution.tools_with(status)} for status in Status}
-    agent_tools = AgentTools(whole, name, loadouts)
-    assert (sorted(listed(agent_tools)), sorted(found(agent_tools))) == (
-        sorted(of[Status.ACTIVE]),
-        sorted(of[Status.DISCOVERABLE]),
-    )
+    made = over(whole, name, loadouts)
+    assert (sorted(listed(made)), sorted(found(made))) == (sorted(of[Status.ACTIVE]), sorted(of[Status.DISCOVERABLE]))
     for one in activated:
-        agent_tools.activate(one)
-        assert len(listed(agent_tools)) == len(set(listed(agent_tools)))
-        assert set(listed(agent_tools)) == set(names(agent_tools.tools))
-        assert set(listed(agent_tools)) | set(found(agent_tools)) == of[Status.ACTIVE] | of[Status.DISCOVERABLE]
-        assert not set(listed(agent_tools)) & set(found(agent_tools))
+        made.activate(one)
+        assert len(listed(made)) == len(set(listed(made)))
+        assert set(listed(made)) == set(names(made.tools))
+        assert set(listed(made)) | set(found(made)) == of[Status.ACTIVE] | of[Status.DISCOVERABLE]
+        assert not set(listed(made)) & set(found(made))
 
 
 @MANY
@@ -277,12 +300,12 @@ def test_L14_nothing_disabled_or_hidden_is_ever_shown_and_what_is_shown_only_gro
     resolution = loadouts.resolve(name, whole.catalog)
     out = {one.name for status in (Status.DISABLED, Status.HIDDEN) for one in resolution.tools_with(status)}
     before = whole.to_definitions(form="openai")
-    agent_tools = AgentTools(whole, name, loadouts)
-    shown = agent_tools.tools.to_definitions(form="openai")
+    made = over(whole, name, loadouts)
+    shown = made.tools.to_definitions(form="openai")
     for one in activated:
-        waiting = found(agent_tools)
-        answer = agent_tools.activate(one)
-        now = agent_tools.tools.to_definitions(form="openai")
+        waiting = found(made)
+        answer = made.activate(one)
+        now = made.tools.to_definitions(form="openai")
         assert now[: len(shown)] == shown
         added = [definition["function"]["name"] for definition in now[len(shown) :]]
         assert added == (answer["tools"] if answer["status"] == "activated" else [])
@@ -302,7 +325,7 @@ def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
     without = scoped_registry(whole, None)
     for gone in out:
         without.unregister(gone.name)
-    one, other = AgentTools(whole, name, loadouts), AgentTools(without, name, loadouts)
+    one, other = over(whole, name, loadouts), over(without, name, loadouts)
     for question in [*questions, *(gone.name for gone in out), *(gone.plugin or "" for gone in out)]:
         assert one.activate(question) == other.activate(question)
         assert one.discover(keyword=question) == other.discover(keyword=question)

@@ -1,20 +1,21 @@
-"""The tools that one agent has and may get under one loadout, and the capability tools that show them (rule L14)."""
+"""A loadout as a policy of a session, with the capability tools that show what else it permits (rules L12, L14)."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.agents.scoping import register, resolve_registry
+from toolbelt.agents.scoping import checked_name, resolve_registry
 from toolbelt.catalog import Plugin, Tool
-from toolbelt.errors import InvalidDefinitionError, nearest
+from toolbelt.errors import nearest
 from toolbelt.loadouts import Resolution, Status, ToolLoadoutRegistry
 from toolbelt.patterns import fold
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.gates import find_unavailability
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.runtime.results import ToolResult, make_result
+from toolbelt.sessions.policy import Selection, SessionPolicy, Stage
 from toolbelt.tiers import OTHER
 
 PAGE_SIZE = 20
@@ -82,103 +83,106 @@ CAPABILITY_TOOLS: Mapping[CapabilityRole, Tool] = MappingProxyType(
 """Their definitions."""
 
 
-def capability_tools(agent_tools: AgentTools) -> tuple[ExecutableTool, ...]:
-    """The three tools; `agent_tools` answers them."""
-
-    # Coroutine functions, so that they run on the loop: no other thread may change the registry.
-    async def list_active() -> CapabilityAnswer:
-        return agent_tools.list_active()
-
-    # Null counts as left out, because some models fill in every argument. In JSON Schema, 2.0 is an integer.
-    async def discover(
-        category: str | None = None, keyword: str | None = None, page: float | None = None
-    ) -> CapabilityAnswer:
-        return agent_tools.discover(category, keyword, 1 if page is None else int(page))
-
-    async def activate(plugin: str) -> CapabilityAnswer:
-        return agent_tools.activate(plugin)
-
-    return (
-        _make(CapabilityRole.LIST, list_active),
-        _make(CapabilityRole.DISCOVER, discover),
-        _make(CapabilityRole.ACTIVATE, activate),
-    )
-
-
-def _make(role: CapabilityRole, function: Callable[..., Awaitable[CapabilityAnswer]]) -> ExecutableTool:
-    shown = CAPABILITY_TOOLS[role]
-    return ExecutableTool(
-        name=shown.name,
-        description=shown.description,
-        parameters=shown.parameters,
-        annotations=shown.annotations,
-        function=function,
-        always_include=True,
-        toolset="capabilities",
-        of_session=True,
-    )
-
-
 Group = tuple[Plugin, tuple[ExecutableTool, ...]]
 """A plugin, and some of its tools."""
-_CAPABILITY_NAMES = frozenset(tool.name for tool in CAPABILITY_TOOLS.values())
 _MAX_REPEATED_CHARS = 100
 """Characters of a model's argument that an answer repeats."""
 
 
-class AgentTools:
-    """The active tools, the discoverable ones, and the answers of the capability tools.
+class LoadoutPolicy(SessionPolicy):
+    """What a loadout makes active, and then what the model activates.
 
     Disabled takes precedence over discoverable, and discoverable over activation: only discoverable tools are ever
-    added, and the answers treat disabled and hidden tools like tools that do not exist.
+    added, and the answers treat disabled and hidden tools like tools that do not exist. Activated tools are there from
+    the next request on, for as long as this object lasts.
 
     Attributes:
-        tools: The active tools: first the capability tools and other tools of the session, then the tools that the
-            loadout makes active, then the activated ones. So the list only grows at its end.
-        resolution: The loadout's decision on every plugin and tool, with the reasons.
+        loadout_name: As given; `None` for all tools.
         activated: Names of the activated tools, in order of activation.
 
     Args:
-        registry: All tools, as they are now. Capability tools in it belong to another session and are left out. Other
-            tools `of_session`, such as meta-tools, are active with every loadout, and no answer lists them.
-        loadout_name: `None` for all tools.
-        loadouts: Contain the loadout.
-
-    Raises:
-        InvalidDefinitionError: an active or discoverable tool has the name of a capability tool.
+        loadout_name: `None` for all tools. With an unknown name nothing is active (rule L7).
+        loadouts: Contain the loadout; by default only the built-in ones.
     """
 
-    tools: ToolRegistry
-    resolution: Resolution
-    activated: tuple[str, ...]
+    name = "loadout"
+    stage = Stage.LIMIT
 
-    def __init__(self, registry: ToolRegistry, loadout_name: str | None, loadouts: ToolLoadoutRegistry) -> None:
-        of_session, of_plugins = _split(registry.get_all())
-        own = registry.narrowed(of_plugins)
-        self.resolution = resolve_registry(own, loadout_name, loadouts)
-        active = {tool.name for tool in self.resolution.active_tools}
-        self._discoverable_names = {tool.name for tool in self.resolution.tools_with(Status.DISCOVERABLE)}
-        # All other tools are dropped, so that no answer can distinguish disabled and hidden tools from missing ones.
-        self._reachable = own.narrowed(
-            name for name in of_plugins if name in active or name in self._discoverable_names
+    def __init__(self, loadout_name: str | None = None, loadouts: ToolLoadoutRegistry | None = None) -> None:
+        self._loadouts = ToolLoadoutRegistry() if loadouts is None else loadouts
+        self._tools = ToolRegistry()
+        self.scope(loadout_name)
+
+    def scope(self, loadout_name: str | None, activated: tuple[str, ...] = ()) -> None:
+        """Apply another loadout of the same registry; what was activated is now what is given."""
+        self.loadout_name = None if loadout_name is None else checked_name(loadout_name)
+        self.activated = activated
+        self._take_over(self._tools)
+
+    @property
+    def meta_tools(self) -> Sequence[Tool]:
+        """The three of rule L14."""
+        return tuple(CAPABILITY_TOOLS.values())
+
+    @property
+    def resolution(self) -> Resolution:
+        """The loadout's decision on every plugin and tool of this turn, with the reasons."""
+        return self._resolution
+
+    def begin_turn(self, tools: ToolRegistry) -> Sequence[str]:
+        """Apply the loadout to what is registered now."""
+        if self._tools is not tools:
+            self._take_over(tools)
+        self._tools = tools
+        return ()
+
+    def _take_over(self, tools: ToolRegistry) -> None:
+        self._resolution = resolve_registry(tools, self.loadout_name, self._loadouts)
+        self._active_names = frozenset(tool.name for tool in self._resolution.active_tools)
+        self._discoverable_names = frozenset(tool.name for tool in self._resolution.tools_with(Status.DISCOVERABLE))
+        self._selected: frozenset[str] = frozenset()
+        self._waiting: frozenset[str] = frozenset()
+
+    def select(self, given: Selection) -> Selection:
+        """The active tools, then the activated ones, if the session has them."""
+        there = frozenset(given.callable)
+        activated = tuple(name for name in self.activated if name in there and name in self._discoverable_names)
+        permitted = self._active_names.union(activated)
+        shown = (*(name for name in given.shown if name in self._active_names), *activated)
+        waiting = tuple(name for name in given.callable if name in self._discoverable_names and name not in permitted)
+        self._selected, self._waiting = frozenset(shown), frozenset(waiting)
+        return Selection(
+            shown,
+            tuple(name for name in given.hidden if name in self._active_names),
+            (*waiting, *(name for name in given.waiting if name in self._active_names | self._discoverable_names)),
+            given.requested.intersection(shown).union(activated),
         )
-        self._plugins = self._reachable.catalog.plugins
-        reachable = self._reachable.get_all()
-        _refuse_names_of_capability_tools(reachable)
-        self.tools = registry.narrowed(
-            (*of_session, *(name for name in of_plugins if name in active)),
-            first=capability_tools(self),
-            reserved=(tool.name for tool in reachable),
-        )
-        self.activated = ()
-        self._loadout = loadout_name
+
+    async def answer(self, meta_tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """An answer as JSON. Null counts as left out, because some models fill in every argument."""
+        match CapabilityRole(meta_tool):
+            case CapabilityRole.LIST:
+                answer = self.list_active()
+            case CapabilityRole.DISCOVER:
+                page = arguments.get("page")  # in JSON Schema, 2.0 is an integer
+                number = 1 if page is None else int(page)
+                answer = self.discover(arguments.get("category"), arguments.get("keyword"), number)
+            case CapabilityRole.ACTIVATE:
+                answer = self.activate(arguments["plugin"])
+        return make_result(meta_tool, answer)
+
+    def explain(self, tool: str) -> str | None:
+        """That a discoverable tool is to be activated; nothing about any other tool."""
+        if tool not in self._waiting:
+            return None
+        return f"{self._tools.wire_names[tool]} is not active. {CapabilityRole.ACTIVATE} activates it."
 
     def list_active(self) -> CapabilityAnswer:
         """The answer to `capability_list`: the tools that the model is shown now, by plugin."""
         plugins = [self._entry(plugin, tools) for plugin, tools in self._active()]
         return {
             "status": "ok",
-            "loadout": self._loadout,
+            "loadout": self.loadout_name,
             "total": len(plugins),
             "plugins": plugins,
             "discoverable": sum(1 for _ in self._discoverable()),
@@ -206,7 +210,7 @@ class AgentTools:
             groups = in_category
         matching = ((plugin, _matching(plugin, tools, words), len(tools)) for plugin, tools in groups)
         hits = [
-            {**self._entry(plugin, tools), "description": _description(plugin), "tool_count": count}
+            {**self._entry(plugin, tools), "description": self._description(plugin), "tool_count": count}
             for plugin, tools, count in matching
             if tools
         ]
@@ -242,8 +246,9 @@ class AgentTools:
             }
         names = {tool.name for _, tools in matches for tool in tools}
         added = [tool for _, tools in waiting for tool in tools if tool.name in names]
-        register(self.tools, self._reachable, added)
         self.activated += tuple(tool.name for tool in added)
+        self._selected |= {tool.name for tool in added}
+        self._waiting -= self._selected
         tools = added or [tool for _, tools in active for tool in tools if tool.name in names]
         answer: CapabilityAnswer = {"status": "activated" if added else "already_active", "plugin": matches[0][0].name}
         answer["tools"] = self._shown_names(tools)
@@ -252,30 +257,32 @@ class AgentTools:
         return answer
 
     def _active(self) -> Iterator[Group]:
-        for plugin in self.tools.catalog.plugins:
-            tools = (self.tools.get(tool.name) for tool in plugin.tools)
-            yield from self._with_available(plugin, (tool for tool in tools if tool is None or not tool.of_session))
+        return self._groups(self._selected)
 
     def _discoverable(self) -> Iterator[Group]:
-        for plugin in self._plugins:
-            # A tool that is registered under the name by now is active, and must not be overwritten.
-            names = (tool.name for tool in plugin.tools if tool.name in self._discoverable_names)
-            waiting = (self._reachable.get(name) for name in names if self.tools.get(name) is None)
-            yield from self._with_available(plugin, waiting)
+        return self._groups(self._waiting)
 
-    def _with_available(self, plugin: Plugin, tools: Iterable[ExecutableTool | None]) -> Iterator[Group]:
-        """The plugin with its available tools; nothing if there are none."""
-        served = frozenset(self.tools.backends)
-        if available := tuple(tool for tool in tools if tool is not None and find_unavailability(tool, served) is None):
-            yield plugin, available
+    def _groups(self, names: Collection[str]) -> Iterator[Group]:
+        """The plugins with those of these tools that are available; none without any."""
+        # All are asked at once: one that does not answer takes no time from another.
+        there = {tool.name: tool for tool in self._tools.narrowed(names).get_available()}
+        for plugin in self._tools.catalog.plugins:
+            if available := tuple(there[tool.name] for tool in plugin.tools if tool.name in there):
+                yield plugin, available
 
     def _entry(self, plugin: Plugin, tools: Iterable[ExecutableTool]) -> CapabilityAnswer:
         return {"plugin": plugin.name, "category": plugin.effective_category, "tools": self._shown_names(tools)}
 
+    def _description(self, plugin: Plugin) -> str:
+        """The description of the plugin, or of its only tool that the model can know of."""
+        if plugin.description:
+            return plugin.description
+        known = [tool for tool in plugin.tools if tool.name in self._selected or tool.name in self._waiting]
+        return known[0].description if len(known) == 1 else ""
+
     def _shown_names(self, tools: Iterable[ExecutableTool]) -> list[str]:
         """Their wire names, by which the model calls them."""
-        shown = self.tools.wire_names
-        return [shown[tool.name] for tool in tools]
+        return [self._tools.wire_names[tool.name] for tool in tools]
 
     def _find(self, reference: str, groups: Sequence[Group]) -> list[Group]:
         """The match of a reference: a plugin, else `plugin/tool`, else a tool name; empty if none or several."""
@@ -296,34 +303,8 @@ class AgentTools:
         return next((matches for matches in (by_path, by_name, by_folded_name) if len(matches) == 1), [])
 
 
-def _split(tools: Iterable[ExecutableTool]) -> tuple[list[str], list[str]]:
-    """Names of the tools of the session, and of those of plugins; without the capability tools of another session."""
-    of_session, of_plugins = [], []
-    for tool in tools:
-        if not tool.of_session:
-            of_plugins.append(tool.name)
-        elif tool.name not in _CAPABILITY_NAMES:
-            of_session.append(tool.name)
-    return of_session, of_plugins
-
-
-def _refuse_names_of_capability_tools(tools: Iterable[ExecutableTool]) -> None:
-    for tool in tools:
-        if tool.name in _CAPABILITY_NAMES:
-            owner = f"Plugin {tool.plugin!r}" if tool.plugin else "The registry"
-            raise InvalidDefinitionError(
-                f"{owner} has a tool {tool.name!r}, and so has every agent session: its own capability tool. Rename "
-                "yours, or scope the session to a loadout that disables it."
-            )
-
-
 def _category(plugin: Plugin) -> str:
     return plugin.effective_category or OTHER
-
-
-def _description(plugin: Plugin) -> str:
-    """The description of the plugin, or of its only tool."""
-    return plugin.description or (plugin.tools[0].description if len(plugin.tools) == 1 else "")
 
 
 def _unknown_category(category: str, groups: Iterable[Group]) -> CapabilityAnswer:

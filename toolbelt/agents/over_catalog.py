@@ -1,0 +1,43 @@
+"""The tools of an agent over a catalog, for the command line and evals, which run no tools (rule D5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.definitions import assign_wire_names
+from toolbelt.sessions.agent import AgentSpec
+from toolbelt.sessions.bundles import Expansion, expand_over
+from toolbelt.sessions.dynamic import DynamicToolkits
+from toolbelt.tiers import own_meta_tools
+from toolbelt.toolkits.switching import SwitchedOff, find_switched_off
+from toolbelt.toolkits.toolkit import MetaRole, Toolkit
+
+
+def expand_agent(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> tuple[Expansion, SwitchedOff]:
+    """What the entries of an agent stand for in a catalog, and what its switches take away.
+
+    A catalog's own meta-tools are left out: they load in another way, and no registry has them. Wire names are those of
+    a session over the same tools, which has meta-tools if the agent may load toolkits.
+
+    Raises:
+        InvalidDefinitionError: a switch would fail to switch a tool off (rule K2).
+    """
+    meta_tools = [role.value for role in MetaRole] if agent.allowed_toolkits else []
+    wire_names = assign_wire_names(catalog.tools, meta_tools) if meta_tools else catalog.wire_names
+    expansion = expand_over(catalog, wire_names, without=own_meta_tools(catalog))
+    off = find_switched_off(toolkits, catalog, agent.tools_config)
+    off.refuse_errors()
+    return expansion, off
+
+
+def toolkits_over(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalog) -> DynamicToolkits:
+    """The toolkits of an agent over a catalog, with answers for people: they name tools by their ids.
+
+    Raises:
+        InvalidDefinitionError: as `DynamicToolkits` and `expand_agent`.
+    """
+    given = tuple(toolkits)
+    expansion, off = expand_agent(agent, given, catalog)
+    return DynamicToolkits(agent, given, replace(expansion, find_answer_name=str), off)

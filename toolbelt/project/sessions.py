@@ -1,0 +1,45 @@
+"""The policies of a project's sessions (rule R8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolbelt.agents import LoadoutPolicy
+from toolbelt.errors import NotFoundError
+from toolbelt.sessions.toolkit_policy import ToolkitPolicy
+from toolbelt.stores.sessions import SqliteSessionStore
+from toolbelt.tiers.policy import TierPolicy
+
+if TYPE_CHECKING:
+    from toolbelt.project.project import Project
+    from toolbelt.sessions.policy import SessionPolicy
+    from toolbelt.sessions.store import SessionStore
+
+SESSION_STORE = Path(".toolbelt") / "sessions.db"
+"""Where sessions are kept, seen from the project's folder."""
+
+
+def make_policies(
+    project: Project,
+    session_id: str | None,
+    *,
+    agent: str | None,
+    loadout: str | None,
+    tiers: bool,
+    enforce_tiers: bool,
+    store: SessionStore | None,
+) -> list[SessionPolicy]:
+    """The policies of a session; arguments and errors as `Project.session`."""
+    policies: list[SessionPolicy] = []
+    if agent is not None:
+        if agent not in project.agents:
+            raise NotFoundError("agent", agent, project.agents)
+        store = SqliteSessionStore(str(project.folder / SESSION_STORE)) if store is None else store
+        team = project.agents.values()
+        policies.append(ToolkitPolicy(project.agents[agent], project.toolkits, store, session_id, team=team))
+    if loadout is not None:
+        policies.append(LoadoutPolicy(project.registry.require_loadout(loadout).name, project.registry))
+    if tiers:
+        policies.append(TierPolicy(project.catalog, enforce=enforce_tiers))
+    return policies
