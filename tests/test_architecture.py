@@ -89,7 +89,6 @@ TABLES = (
 )
 """Folders with a file for each row of a table: a command, a format, a kind of finding, a model, a toolset."""
 SIBLING_ONLY = {
-    "toolbelt.evals.analysis.summary.queries": "what the database counts, apart from the summary of it",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
     "toolbelt.importers.tool_lists": "one of two formats; the other is a package",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.text import json_text, plural, visible, visible_lines
+from toolbelt.text import json_text, plural, show_value, visible, visible_lines, without_addresses
 
 CONTROLS = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cc"]
 # Unicode's own list of what turns text around (PropList.txt, Bidi_Control).
@@ -78,3 +78,27 @@ def test_visible_lines(text: str, shown: str) -> None:
 )
 def test_plural(count: int, many: str | None, said: str) -> None:
     assert plural(count, "tool", many) == said
+
+
+class Odd:
+    def method(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        pytest.param("a <b at 0x7f3c>", "'a <b at 0x7f3c>'", id="text-as-it-is"),
+        pytest.param(object(), "<object object>", id="an-object"),
+        pytest.param([object()], "[<object object>]", id="inside-a-list"),
+        pytest.param(Odd().method, "<bound method Odd.method of <tests.test_text.Odd object>>", id="a-method"),
+        pytest.param(7, "7", id="a-number"),
+    ],
+)
+def test_a_value_is_shown_without_an_address(value: object, shown: str) -> None:
+    assert show_value(value) == shown
+
+
+def test_an_address_is_taken_out_of_what_others_say_and_no_number() -> None:
+    said = without_addresses("no room for <Odd object at 0x7f3cdeadbeef>, as it faulted at 0xdeadbeef")
+    assert said == "no room for <Odd object>, as it faulted at 0xdeadbeef"
+    assert len(show_value("x" * 5000)) < 300

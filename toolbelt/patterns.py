@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from toolbelt.text import show_value
+
 
 def fold(name: str) -> str:
     """The form in which names are compared: without case, and composed (`é` is one character however it is typed)."""
@@ -23,7 +25,7 @@ def find_name_problem(name: object) -> str | None:
     two names that look alike differ, so that an entry which disables the one misses the other.
     """
     if not isinstance(name, str) or not name.strip():
-        return f"must be text that is not blank, not {name!r}"
+        return f"must be text that is not blank, not {show_value(name)}"
     if name.isprintable():
         return None
     hidden = [character for character in name if unicodedata.category(character) in ("Cc", "Cf")]

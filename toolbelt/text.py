@@ -19,6 +19,10 @@ INVISIBLE = (
 """Invisible ones, those that turn text around, half characters, and tags that only a model would read."""
 UNSAFE = re.compile(f"[{CONTROL}{INVISIBLE}]")
 """What is never shown raw."""
+_ADDRESS = re.compile(r"(?<=[\w)\]]) at 0x[0-9a-fA-F]+(?=[ >])")
+"""As Python writes objects: `<Tool object at 0x7f3c>`."""
+_LONGEST_VALUE = 200
+_UNSAFE_IN_TABLE = re.compile(f"(?![\\t\\r\\n])[{CONTROL}{INVISIBLE}]")
 _UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]")  # the others JSON escapes itself
 
 
@@ -30,6 +34,22 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """As `visible`, with line breaks kept."""
     return "\n".join(UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
+
+
+def without_addresses(text: str) -> str:
+    """`text` without the addresses of Python's objects, which differ in every process and say nothing."""
+    return _ADDRESS.sub("", text) if "<" in text else text
+
+
+def show_value(value: object) -> str:
+    """A wrong value in the words of a message: as Python writes it, without an address; a long one by its beginning."""
+    shown = repr(value) if isinstance(value, str) else without_addresses(repr(value))
+    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]}…"
+
+
+def visible_table(text: str) -> str:
+    """CSV with every unsafe character spelled out, but for the white space that it is made of."""
+    return _UNSAFE_IN_TABLE.sub(_spell, text)
 
 
 def json_text(data: Any, *, ascii_only: bool = False) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any, BinaryIO
 
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity
-from toolbelt.sources import decode, parse_json
+from toolbelt.sources import decode, parse_json, refuse_special
 from toolbelt.stores.files import make_way_for
 
 MAX_LINE = 16 * 1024 * 1024
@@ -52,11 +51,7 @@ def open_lines(path: str) -> BinaryIO:
         StorageError: it cannot be read.
     """
     try:
-        mode = Path(path).stat().st_mode  # before opening, which would wait for the writer of a pipe
-        if not stat.S_ISREG(mode):
-            kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; cases are read more than once"
-            message = f"This is {kind}. Give a file of cases, a line each."
-            raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, path)])
+        refuse_special(path)  # cases are read more than once, too
         return Path(path).open("rb")
     except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a NUL in the name
         raise NotFoundError("file", path) from None

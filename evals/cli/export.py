@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +26,7 @@ from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.run import run_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
-from toolbelt.text import json_text, plural, visible_lines
+from toolbelt.text import json_text, plural, visible_lines, visible_table
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.plan import Plan
@@ -205,7 +207,11 @@ def _models(plan: Plan) -> ModelTable:
 
 @contextlib.contextmanager
 def _opened(output: str | None, form: str, *, overwrite: bool) -> Iterator[IO[Any]]:
-    """The file, replaced as a whole; or the standard output, on a terminal without what could move its cursor."""
+    """The file, replaced as a whole; or the standard output.
+
+    A terminal gets nothing that could move its cursor, and no table through a pipe either, which may lead to one. What
+    the shell writes into a file is exact.
+    """
     is_binary = FORMS[form].is_binary
     if output is not None:
         with replacing(output, "wb" if is_binary else "w", overwrite=overwrite) as file:
@@ -222,4 +228,23 @@ def _opened(output: str | None, form: str, *, overwrite: bool) -> Iterator[IO[An
     else:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", newline="")
-        yield sys.stdout
+        yield sys.stdout if _is_file(sys.stdout) or not FORMS[form].is_table else _VisibleTable(sys.stdout)
+
+
+class _VisibleTable(io.StringIO):
+    """Passes a table on with every unsafe character in it spelled out."""
+
+    def __init__(self, target: IO[str]) -> None:
+        super().__init__()
+        self._target = target
+
+    def write(self, text: str) -> int:
+        self._target.write(visible_table(text))
+        return len(text)
+
+
+def _is_file(stream: IO[str]) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # a stream of Python's own
+        return False

@@ -13,6 +13,7 @@ from toolbelt.evals.running.run_names import LATEST, is_file_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.columns import make_about
 from toolbelt.evals.views.frames import load_trials, read_trials_csv, read_trials_parquet
+from toolbelt.sources import refuse_special
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,7 @@ def _load_path(path: Path) -> pd.DataFrame:
         folder = path.parent
         raise NotFoundError("file", str(path), _beside(folder.iterdir() if folder.is_dir() else ()))
     try:
+        refuse_special(path)
         with path.open("rb") as file:
             begin = file.read(len(_SQLITE))
     except OSError as error:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
@@ -19,6 +19,9 @@ from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.views.columns import about_trials
 from toolbelt.stores.files import StagedFile
 from toolbelt.text import json_text
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +96,10 @@ def write_report(
 Open = Callable[[str, str], contextlib.AbstractContextManager[IO[Any]]]
 """Opens a file by its name and mode: `w` for text in UTF-8 with line ends as they are written, `wb` for bytes."""
 _STAGE = ".writing-"
+_LOCK = "lock"
+"""A file in the temporary folder whose lock ends with its process: without one, a killed process left the folder."""
 _ABANDONED_SECONDS = 86_400
-"""After this time no process writes there any more."""
+"""After this time no process writes in a folder without the file any more."""
 
 
 @contextlib.contextmanager
@@ -116,7 +121,7 @@ def replacing_all(folder: Path) -> Iterator[Open]:
     """
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
-        stage = _make_stage(folder)
+        stage, lock = _make_stage(folder)
         files: dict[str, StagedFile] = {}
         try:
             yield lambda name, mode: _staged(stage, folder, files, name, mode)
@@ -126,6 +131,7 @@ def replacing_all(folder: Path) -> Iterator[Open]:
         finally:
             for file in files.values():
                 file.discard()
+            lock.release()
             shutil.rmtree(stage, ignore_errors=True)
     except BaseException:
         for parent in missing:
@@ -134,21 +140,32 @@ def replacing_all(folder: Path) -> Iterator[Open]:
         raise
 
 
-def _make_stage(folder: Path) -> Path:
-    """A folder in `folder` for what is being written."""
+def _make_stage(folder: Path) -> tuple[Path, FileLock]:
+    """A folder in `folder` for what is being written, and the lock on it."""
+    from filelock import FileLock  # only who writes a report pays for it
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _clear_abandoned(folder)
-        return Path(tempfile.mkdtemp(prefix=_STAGE, suffix=".tmp", dir=folder))
+        stage = Path(tempfile.mkdtemp(prefix=_STAGE, suffix=".tmp", dir=folder))
+        lock = FileLock(stage / _LOCK)
+        lock.acquire()
     except OSError as error:
         raise StorageError(f"Cannot write {str(folder)!r}: {error.strerror or error}. Nothing was changed.") from None
+    return stage, lock
 
 
 def _clear_abandoned(folder: Path) -> None:
-    """Remove what a killed process left behind."""
-    for left in folder.glob(f"{_STAGE}*.tmp"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+    """Remove what a killed process left behind, in this folder and in those of other runs beside it."""
+    from filelock import FileLock, Timeout
+
+    name = f"{_STAGE}*.tmp"
+    for left in (*folder.glob(name), *folder.parent.glob(f"*/{name}")):
+        with contextlib.suppress(OSError, Timeout):
+            if (left / _LOCK).exists():
+                with FileLock(left / _LOCK, timeout=0):
+                    shutil.rmtree(left, ignore_errors=True)
+            elif time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)
 
 

@@ -35,6 +35,7 @@ from toolbelt.evals.running.records import (
 from toolbelt.evals.running.row_checks import find_damage
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.schema import READ_ONLY, lay_tables
+from toolbelt.sources import refuse_special
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
@@ -86,6 +87,8 @@ class RunStore:
             raise NotFoundError("file", str(path), hint=hint)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                refuse_special(path)
             self.connection = _connect(path.absolute())
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None

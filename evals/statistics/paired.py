@@ -186,10 +186,11 @@ def _lower_bound(differences: Floats, sizes: Floats, counts: Floats, unseen: flo
 def _unseen_size(sizes: Floats, tail: float) -> float:
     """Cases of the cluster that is added to those seen.
 
-    If the chance that a change hits a cluster grows with the square of its size, the cases lost in as many hits are
-    those of a cluster of the size Σ size³ / Σ size². Where few clusters are much larger than all others that is more
-    than can be: so it is at most the size with which, where nothing differs, the bound is the greatest loss that shows
-    in no cluster with the chance of the tail, however it is spread over clusters of these sizes.
+    It leans to the large clusters, as a loss that hits only those shows in few: Σ size⁴ / Σ size³, the mean size of
+    what is hit if the chance of that grows with the cube of the size. Where few clusters are much larger than all
+    others that is more than can be: so it is at most the size with which, where nothing differs, the bound is the
+    greatest loss that shows in no cluster with the chance of the tail, however it is spread over clusters of these
+    sizes.
     """
     # Lagrange: at its greatest, a cluster is lost with the chance 1 − least / size; those smaller than that never.
     falling = np.sort(sizes)[::-1]
@@ -198,7 +199,7 @@ def _unseen_size(sizes: Floats, tail: float) -> float:
     share = float(np.sum(falling[:hit] - np.exp(logs[hit - 1])) / sizes.sum())
     of_equals = 1 - math.pow(tail, 1 / len(sizes))  # Clopper and Pearson's bound of 0 of so many
     greatest = float(sizes.mean()) * share / (1 - share) * (1 - of_equals) / of_equals
-    return min(float(np.sum(sizes**3) / (sizes @ sizes)), greatest)
+    return min(float(np.sum(sizes**4) / np.sum(sizes**3)), greatest)
 
 
 def _exact(clusters: Clusters, level: float) -> ShareContrast:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,7 +116,7 @@ def test_only_our_own_settings_are_taken_and_none_is_replaced(tmp_path: Path) ->
         ("OPENAI_API_KEY", True),
         ("ANTHROPIC_AUTH_TOKEN", True),
         ("AWS_SECRET_ACCESS_KEY", True),
-        ("AZURE_API_BASE", True),
+        ("AWS_REGION", True),
         ("HF_TOKEN", True),
         ("OPENAI_BASE_URL", False),
         ("ANTHROPIC_API_BASE", False),
@@ -130,6 +133,52 @@ def test_C_keys_of_providers_are_taken_from_the_dotenv_and_nothing_unrelated(
     environment: dict[str, str] = {}
     read_dotenv(environment, str(tmp_path))
     assert environment == ({name: "from-the-file"} if taken else {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"TOOLBELT_{name}=1" for name in ("YES", "WRITE", "UNDO", "HTTP", "LOG_ARGUMENTS", "UNLOCKED", "NO_TOKEN")),
+        *(f"{name}=http://evil.example" for name in ("TOOLBELT_API_BASE", "AZURE_API_BASE", "DATABRICKS_API_BASE")),
+        *(f"{name}=http://evil.example" for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")),
+        "AWS_REGION_NAME=evil.example/",
+        "VERTEXAI_LOCATION=evil.example#",
+    ],
+)
+def test_C_consent_and_addresses_are_never_taken_from_the_dotenv(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".env").write_text(f"{line}\nTOOLBELT_TOKENIZER=estimate\n")
+    environment: dict[str, str] = {}
+    name = line.partition("=")[0]
+    assert read_dotenv(environment, str(tmp_path)) == (name,)
+    assert environment == {"TOOLBELT_TOKENIZER": "estimate"}
+    assert read_dotenv({name: "the user's own"}, str(tmp_path)) == ()
+
+
+def test_C_what_is_ignored_is_noted_and_the_flag_and_the_environment_still_count(
+    toolbelt: Toolbelt, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (small / ".env").write_text("TOOLBELT_API_BASE=http://evil.example\n")
+    ran = toolbelt("catalog", "stats", "--json")
+    assert ran.code == 0
+    assert ran.err.count("TOOLBELT_API_BASE") == 1
+    assert "evil" not in ran.err
+    monkeypatch.setenv("TOOLBELT_API_BASE", "http://127.0.0.1:1")
+    assert "TOOLBELT_API_BASE" not in toolbelt("catalog", "stats", "--json").err
+
+
+def test_C_litellm_reads_no_dotenv_at_all(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://evil.example\n")
+    code = (
+        "import os, sys; sys.ps1 = ''\n"  # as in a notebook, where it looks in the working directory
+        "from toolbelt.providers.litellm_loading import load_litellm; load_litellm()\n"
+        "print(os.environ.get('OPENAI_BASE_URL'), os.environ.get('LITELLM_MODE'))"
+    )
+    unset = ("OPENAI_BASE_URL", "LITELLM_MODE")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "None None\n"
 
 
 def test_C_a_key_of_the_environment_wins_over_the_dotenv(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ def test_C_help_shows_an_environment_variable_for_each_flag(toolbelt: Toolbelt, 
     flags = [parameter for parameter in LEAVES[name].params if isinstance(parameter, click.Option)]
     assert flags
     for flag in flags:
+        if {"--yes", "--write", "--undo"} & {*flag.opts}:
+            assert flag.envvar is None, flag.name
+            continue
         assert isinstance(flag.envvar, str), flag.name
         assert re.fullmatch(r"TOOLBELT_[A-Z_]+", flag.envvar)
         assert f"env var: {flag.envvar}" in text, flag.name

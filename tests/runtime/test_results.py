@@ -54,6 +54,11 @@ TEXT = '{"path": "a"}'
             ToolCall("1", "read", TEXT), id="openai-chat-object",
         ),
         pytest.param(
+            {"type": "tool-call", "toolCallId": "1", "toolName": "read", "input": {"a": 1}},
+            ToolCall("1", "read", {"a": 1}), id="camel-case",
+        ),
+        pytest.param(SimpleNamespace(callId="1", name="read"), ToolCall("1", "read", {}), id="camel-case-object"),
+        pytest.param(
             {"type": "function_call", "id": "fc_9", "call_id": "1", "name": "read", "arguments": TEXT},
             ToolCall("1", "read", TEXT), id="openai-responses",
         ),

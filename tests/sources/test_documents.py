@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +24,7 @@ from toolbelt.sources import (
     read_text,
 )
 from toolbelt.sources.document import MAX_DEPTH, locate_json
+from toolbelt.sources.files import MAX_BYTES
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -357,6 +359,24 @@ def test_a_missing_file_names_its_neighbours(tmp_path: Path) -> None:
         read_text(tmp_path / "catalogue.yaml")
     with pytest.raises(NotFoundError, match="No file named"):
         read_text(tmp_path / "no" / "such" / "folder.yaml")
+
+
+def test_a_device_or_a_pipe_is_refused_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in ("/dev/zero", "/dev/null", str(tmp_path / "pipe.json")):
+        for read in (read_text, read_document):
+            with pytest.raises(InvalidFileError) as caught:
+                read(path)
+            assert [finding.rule for finding in caught.value.findings] == ["not-a-file"]
+
+
+def test_what_is_too_large_to_be_read_whole_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)  # without a block on the disk
+    with pytest.raises(InvalidFileError) as caught:
+        read_text(path)
+    assert [finding.rule for finding in caught.value.findings] == ["too-long"]
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from toolbelt.errors import InvalidDefinitionError
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.text import show_value
 
 
 def scoped_registry(
@@ -49,5 +50,6 @@ def checked_name(loadout_name: str) -> str:
     """
     name: object = loadout_name
     if not isinstance(name, str):
-        raise InvalidDefinitionError(f"The name of a loadout must be text, or None for all plugins, not {name!r}.")
+        message = f"The name of a loadout must be text, or None for all plugins, not {show_value(name)}."
+        raise InvalidDefinitionError(message)
     return name

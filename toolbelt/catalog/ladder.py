@@ -7,6 +7,7 @@ from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.text import show_value
 
 _RUNG_KEYS = frozenset({"loadout", "min_window"})
 
@@ -19,8 +20,9 @@ def make_rung(entry: Any) -> FrozenDict:
     """
     rung = {"loadout": entry} if isinstance(entry, str) else entry
     if not isinstance(rung, Mapping) or not isinstance(rung.get("loadout"), str) or rung.keys() - _RUNG_KEYS:
-        raise InvalidDefinitionError(f"A rung of a ladder has a `loadout` and a `min_window`, unlike {entry!r}.")
+        message = f"A rung of a ladder has a `loadout` and a `min_window`, unlike {show_value(entry)}."
+        raise InvalidDefinitionError(message)
     window = rung.get("min_window", 0)
     if type(window) is not int or window < 0:
-        raise InvalidDefinitionError(f"The `min_window` of a rung is a number of tokens, not {window!r}.")
+        raise InvalidDefinitionError(f"The `min_window` of a rung is a number of tokens, not {show_value(window)}.")
     return FrozenDict(loadout=rung["loadout"], min_window=window)

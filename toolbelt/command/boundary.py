@@ -52,7 +52,9 @@ def run_command(arguments: Sequence[str], load_root: Callable[[], click.Command]
 
 
 def _invoke(arguments: Sequence[str], load_root: Callable[[], click.Command]) -> int:
-    read_dotenv(os.environ)
+    if ignored := read_dotenv(os.environ):
+        what = f"ignored in .env, which gives no address and no consent: {', '.join(ignored)}"
+        _say(f"{what}; type the flag, or export the variable", "note")
     result = load_root().main(args=list(arguments), prog_name="toolbelt", standalone_mode=False)
     return result if isinstance(result, int) else OK
 
@@ -107,9 +109,9 @@ def _where_to_look(error: ToolbeltError) -> str:
     return f" See: {lists[error.kind]}" if error.kind in lists else ""
 
 
-def _say(message: str) -> None:
+def _say(message: str, label: str = "Error") -> None:
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"Error: {message}\n")
+        sys.stderr.write(f"{label}: {message}\n")
         sys.stderr.flush()
 
 

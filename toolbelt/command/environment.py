@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import MutableMapping
 
 from toolbelt.errors import ToolbeltError
@@ -15,20 +16,37 @@ _PROVIDER_ENDINGS = (
 )  # fmt: skip
 _PROVIDER_NAMES = frozenset(
     {
-        "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_REGION_NAME", "AZURE_API_BASE", "DATABRICKS_API_BASE",
-        "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN", "VERTEXAI_LOCATION", "VERTEXAI_PROJECT",
+        "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_REGION_NAME", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN",
+        "VERTEXAI_LOCATION", "VERTEXAI_PROJECT",
     }
 )  # fmt: skip
-"""What providers' clients need to let one in, and no more: an address here could send a key elsewhere, so that only
-those are taken which a provider cannot be asked without."""
+"""What providers' clients need to let one in, and no more."""
+FLAGS_WITHOUT_VARIABLE = ("--yes", "--write", "--undo")
+"""Flags that are only ever typed."""
+_TYPED_OR_EXPORTED = ("--http", "--api-base", "--log-arguments", "--unlocked", "--no-token")
+_NOT_OURS_TO_GIVE = frozenset(
+    PREFIX + flag.strip("-").replace("-", "_").upper() for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED)
+)
+_ADDRESS_ENDING = "_API_BASE"
+_ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
+"""With names of the ending above, what providers' clients take for the address to ask; nothing else is read, either."""
+_IN_ADDRESSES = ("AWS_REGION", "AWS_REGION_NAME", "VERTEXAI_LOCATION", "VERTEXAI_PROJECT")
+"""Put into a provider's address as they are: `evil.example/` would be one of its own."""
+_PART_OF_ADDRESS = re.compile(r"[A-Za-z0-9_-]*")
 
 
-def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None:
+def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> tuple[str, ...]:
     """Add what is ours of `folder/.env` and the environment does not have: `TOOLBELT_…`, and keys of providers.
+
+    Whoever clones a repository has its `.env`. So nothing in it gives consent, and no address: that would send the
+    user's own key, which is in the environment, to whoever wrote the file.
 
     Args:
         environment: Added to.
         folder: The working directory if empty.
+
+    Returns:
+        Names of settings in it that count only in the environment, and were not added.
 
     Raises:
         InvalidFileError: it is not UTF-8.
@@ -36,7 +54,7 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
     """
     file = os.path.join(folder, FILE_NAME)  # noqa: PTH118  pathlib takes longer to load than `--help` to print
     if not os.path.isfile(file):  # noqa: PTH113
-        return
+        return ()
     import io
 
     from dotenv import dotenv_values
@@ -50,11 +68,25 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> None
         if binding.error and (PREFIX in binding.original.string or is_ours(_name_in(binding.original.string))):
             place = f"{file}:{binding.original.line}"
             raise ToolbeltError(f"{place}: this is no NAME=value; a quote may be left open.")
+    ignored = []
     for name, value in dotenv_values(stream=io.StringIO(text)).items():
-        if is_ours(name) and value is not None and name not in environment:
+        if value is None or name in environment:
+            continue
+        if _is_for_users_alone(name, value):
+            ignored.append(name)
+        elif is_ours(name):
             if "\0" in value:
                 raise ToolbeltError(f"{file}: the value of {name} holds a NUL character.")
             environment[name] = value
+    return tuple(ignored)
+
+
+def _is_for_users_alone(name: str, value: str) -> bool:
+    """Whether a setting gives consent or says where to ask, so that only the user's environment may have it."""
+    if name in _IN_ADDRESSES:
+        return _PART_OF_ADDRESS.fullmatch(value) is None
+    is_address = name in _ADDRESSES or (name.endswith(_ADDRESS_ENDING) and not name.startswith(PREFIX))
+    return is_address or name in _NOT_OURS_TO_GIVE
 
 
 def is_ours(name: str) -> bool:

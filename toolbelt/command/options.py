@@ -7,14 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
-from toolbelt.command.environment import PREFIX
+from toolbelt.command.environment import FLAGS_WITHOUT_VARIABLE, PREFIX
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
-    """`click.option` with `TOOLBELT_<NAME>` as its environment variable, shown in the help."""
+    """`click.option` with `TOOLBELT_<NAME>` as its environment variable, shown in the help; consent has none."""
     longest = max((name for name in names if name.startswith("--")), key=len)
+    if longest in FLAGS_WITHOUT_VARIABLE:
+        return click.option(*names, **settings)
     variable = PREFIX + longest.split("/")[0].strip("-").replace("-", "_").upper()
     return click.option(*names, **{"envvar": variable, "show_envvar": True, **settings})
 

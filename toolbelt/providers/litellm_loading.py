@@ -6,7 +6,8 @@ import logging
 import os
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -30,7 +31,7 @@ def load_litellm() -> Any:
     leaves retries to its caller.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read at import, and again in the background
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _without_dotenv():
         warnings.simplefilter("ignore")
         import litellm
     litellm.suppress_debug_info = True
@@ -44,6 +45,24 @@ def load_litellm() -> Any:
         logger.propagate = False
         logger.setLevel(logging.CRITICAL + 1)
     return litellm
+
+
+@contextmanager
+def _without_dotenv() -> Iterator[None]:
+    """Keep litellm from reading a `.env` at import, with addresses in it that a key would be sent to.
+
+    It looks for one from its own folder upward, so that it finds that of a repository with the virtual environment in
+    it; in a notebook, from the working directory. `toolbelt.command.environment` reads what may be read.
+    """
+    before = os.environ.get("LITELLM_MODE")
+    os.environ["LITELLM_MODE"] = "PRODUCTION"  # which means just that
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["LITELLM_MODE"]
+        else:
+            os.environ["LITELLM_MODE"] = before
 
 
 def silence_warnings() -> None:

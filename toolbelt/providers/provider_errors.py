@@ -158,6 +158,8 @@ _KEY_LIKE = re.compile(
     r"|(?:\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{32,})"  # and whatever else is long and random
 )
 _REMOVED = "[removed]"
+_LONG_SECRET = 8
+"""Characters; a shorter secret may well be a part of other words."""
 
 
 def make_model_error(
@@ -188,10 +190,14 @@ def clean_message(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def remove_secrets(text: str, secrets: Iterable[str]) -> str:
-    """`text` without the literal `secrets`."""
+    """`text` without the literal `secrets`; a short one is removed only where it is no part of a longer word."""
     for secret in sorted(secrets, key=len, reverse=True):
-        if secret in text:
+        if secret not in text:
+            continue
+        if len(secret) >= _LONG_SECRET:
             text = text.replace(secret, _REMOVED)
+        else:
+            text = re.sub(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", _REMOVED, text)
     return text
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+from toolbelt.text import without_addresses
+
 
 class FailureCode(StrEnum):
     """Why a call failed (rule R3)."""
@@ -44,21 +46,23 @@ class ToolCall:
 
         Args:
             call: A `ToolCall`; or a mapping or object with `name`, an id (`tool_call_id`, `call_id` or `id`) and
-                arguments (`args`, `arguments` or `input`). In OpenAI's chat form, name and arguments are inside
-                `function`. This covers litellm, OpenAI's and Anthropic's packages and MCP.
+                arguments (`args`, `arguments` or `input`), also as `toolName`, `toolCallId` and `callId`. In OpenAI's
+                chat form, name and arguments are inside `function`. This covers litellm, OpenAI's and Anthropic's
+                packages, MCP and the AI SDK of JavaScript.
         """
         if isinstance(call, cls):
             is_text = type(call.tool_call_id) is str and type(call.name) is str
             return call if is_text else cls(_text(call.tool_call_id), _text(call.name), call.args)
         function = _part(call, "function")
         source = call if function is None else function
-        call_id, name = _part(call, *_ID_KEYS), _part(source, "name")
+        call_id, name = _part(call, *_ID_KEYS), _part(source, *_NAME_KEYS)
         args = _part(source, *_ARGUMENT_KEYS)
         return cls(_text(call_id), _text(name), {} if args is None else args)
 
 
-_ID_KEYS = ("tool_call_id", "call_id", "id")
+_ID_KEYS = ("tool_call_id", "toolCallId", "call_id", "callId", "id")
 """The first one counts: an item of OpenAI's Responses API has its own `id` beside the `call_id` of the answer."""
+_NAME_KEYS = ("name", "tool_name", "toolName")
 _ARGUMENT_KEYS = ("args", "arguments", "input")
 
 
@@ -168,7 +172,7 @@ def make_result(tool_name: str, returned: Any) -> ToolResult:
 def describe_error(error: BaseException) -> str:
     """`ValueError: no such file`; never raises, whatever the exception does when it is formatted."""
     try:
-        message = str(error).strip()
+        message = without_addresses(str(error).strip())
     except BaseException:  # noqa: BLE001  someone else's exception: its type is enough
         message = ""
     kind = type(error).__name__

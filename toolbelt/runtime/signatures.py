@@ -18,6 +18,7 @@ from typing import Annotated, Any, get_args, get_origin
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.arguments import Parameter, Parse
 from toolbelt.runtime.context import ToolContext
+from toolbelt.text import show_value
 
 _EMPTY = inspect.Parameter.empty
 
@@ -55,7 +56,7 @@ def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
             cannot be resolved, or two parameters take the `ToolContext`.
     """
     if not callable(function):
-        raise InvalidDefinitionError(f"{function!r} is no function, so it cannot be a tool.")
+        raise InvalidDefinitionError(f"{show_value(function)} is no function, so it cannot be a tool.")
     name = _find_name(function)
     docstring = Docstring(_find_docstring(function))
     reader = _Reader(function, name or "the lambda")

@@ -25,6 +25,7 @@ from toolbelt.sessions.meta_tools import (
     make_usage_error,
 )
 from toolbelt.sessions.store import DropKind, DroppedToolkit, LoadedToolkits, RestoredState
+from toolbelt.text import show_value
 from toolbelt.toolkits.expand import expand_toolkit
 from toolbelt.toolkits.switching import SwitchedOff
 from toolbelt.toolkits.toolkit import RESERVED, MetaRole, Toolkit
@@ -333,7 +334,7 @@ class DynamicToolkits:
     def _find_key(self, name: str) -> str | None:
         """The key that a model means; `None` if there is none, or more than one candidate."""
         if not isinstance(name, str):
-            raise InvalidDefinitionError(f"The key of a toolkit must be text, not {name!r}.")
+            raise InvalidDefinitionError(f"The key of a toolkit must be text, not {show_value(name)}.")
         if name in self._known:
             return name
         wanted = fold(name.strip())

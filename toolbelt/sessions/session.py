@@ -21,6 +21,7 @@ from toolbelt.runtime.results import CallResult, FailureCode, ToolResult, chars_
 from toolbelt.runtime.snapshot import LITE
 from toolbelt.sessions.policy import Selection, SessionPolicy
 from toolbelt.sessions.prompt import SessionPrompt, join_paragraphs
+from toolbelt.text import show_value
 from toolbelt.toolkits.directive import directive, narrow
 from toolbelt.toolkits.policy import build_policy_section
 from toolbelt.toolkits.toolkit import Directive
@@ -319,7 +320,7 @@ def checked(name: str, value: T, wanted: type) -> T:
         InvalidDefinitionError: it is not.
     """
     if not isinstance(value, wanted):
-        raise InvalidDefinitionError(f"The {name} of a session must be a {wanted.__name__}, not {value!r}.")
+        raise InvalidDefinitionError(f"The {name} of a session must be a {wanted.__name__}, not {show_value(value)}.")
     return value
 
 

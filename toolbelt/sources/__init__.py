@@ -6,7 +6,7 @@ All mistakes of a text are reported together.
 """
 
 from toolbelt.sources.document import Document, Key
-from toolbelt.sources.files import decode, read_document, read_text
+from toolbelt.sources.files import decode, read_document, read_text, refuse_special
 from toolbelt.sources.json_text import parse_json, parse_json_lines
 from toolbelt.sources.yaml_text import examine_yaml, parse_yaml, with_json_numbers
 
@@ -20,5 +20,6 @@ __all__ = [
     "parse_yaml",
     "read_document",
     "read_text",
+    "refuse_special",
     "with_json_numbers",
 ]

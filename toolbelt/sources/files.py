@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError
@@ -12,28 +13,48 @@ from toolbelt.sources.document import Document
 from toolbelt.sources.json_text import parse_json
 from toolbelt.sources.yaml_text import parse_yaml
 
+MAX_BYTES = 256 * 1024 * 1024
+"""Bytes of a file that is read whole; a catalog of 100,000 tools has less."""
+
+
+def refuse_special(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no regular file, before it is opened: a pipe would be waited for, a device never ends.
+
+    Raises:
+        InvalidFileError: a folder, a pipe, a socket or a device.
+        OSError, ValueError: as `os.stat`.
+    """
+    mode = os.stat(path).st_mode  # noqa: PTH116  of a path as it was given
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe or device; put what it gives into a file"
+        raise InvalidFileError([Finding("not-a-file", Severity.ERROR, f"This is {what}.", os.fspath(path))])
+
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a UTF-8 file (a byte-order mark is dropped).
 
     Raises:
         NotFoundError: no such file.
-        InvalidFileError: it is a directory, or not UTF-8 (with the line of the first bad byte).
+        InvalidFileError: it is a folder, a pipe, a device or larger than 256 MiB, or not UTF-8 (with the line of the
+            first bad byte).
         StorageError: it may not be read.
     """
     file = Path(path)
     try:
-        raw = file.read_bytes()
+        refuse_special(file)
+        with file.open("rb") as handle:
+            raw = handle.read(MAX_BYTES + 1)
     except FileNotFoundError:
         siblings = _names_beside(file)
         raise NotFoundError("file", str(path), siblings) from None
-    except IsADirectoryError:
-        raise InvalidFileError([Finding("not-a-file", Severity.ERROR, "This is a folder.", str(path))]) from None
     except (OSError, ValueError) as error:
         # A NUL in the name, a name too long, a file in the place of a folder: nothing can be there.
         if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP):
             raise NotFoundError("file", str(path)) from None
         raise StorageError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
+    if len(raw) > MAX_BYTES:
+        message = f"This has more than {MAX_BYTES >> 20} MiB, and is read whole; give a smaller file."
+        raise InvalidFileError([Finding("too-long", Severity.ERROR, message, str(path))])
     return decode(raw, str(path))
 
 

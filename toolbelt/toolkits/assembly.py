@@ -12,6 +12,7 @@ from toolbelt.patterns import find_name_problem
 from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.gates import MCP_PREFIX
 from toolbelt.runtime.registry import ToolRegistry
+from toolbelt.text import show_value
 from toolbelt.toolkits.switches import ToolkitCatalog
 from toolbelt.toolkits.switching import enabled_by_catalog, enabled_by_toolkits
 from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated
@@ -244,7 +245,7 @@ def _executable(tool: AnyTool) -> ExecutableTool:
     if isinstance(tool, ExecutableTool):
         return tool
     if not (isinstance(tool, Tool) or callable(tool)):
-        raise InvalidDefinitionError(f"A tool is a function or an ExecutableTool, not {tool!r}.")
+        raise InvalidDefinitionError(f"A tool is a function or an ExecutableTool, not {show_value(tool)}.")
     return as_executable(tool)
 
 

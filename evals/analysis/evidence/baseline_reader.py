@@ -28,7 +28,7 @@ from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, Toolb
 from toolbelt.evals.analysis.evidence.baseline_format import FIGURES, SCHEMA_NAME, check_baseline, parse_attempt
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, SideInfo
 from toolbelt.findings import Finding, Severity
-from toolbelt.sources.files import decode
+from toolbelt.sources.files import decode, refuse_special
 from toolbelt.sources.json_text import parse_json
 
 _MAX_BYTES = 256 << 20
@@ -148,12 +148,11 @@ def parse_baseline(text: str, source: str) -> Baseline:
 
 def _read(path: Path, source: str) -> str:
     try:
+        refuse_special(path)
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         raise NotFoundError("file", source, hint="Save one: toolbelt eval baseline save -o FILE") from None
-    except IsADirectoryError:
-        raise InvalidFileError([Finding("not-a-file", Severity.ERROR, "This is a folder.", source)]) from None
     except ValueError:  # a NUL in the name
         raise NotFoundError("file", source) from None
     except OSError as error:

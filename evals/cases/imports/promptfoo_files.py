@@ -25,7 +25,7 @@ _TEXT = (".txt", ".md")
 
 
 class Files:
-    """Files beside a configuration. It never reads a file that would have to be executed.
+    """Files beside a configuration. It reads none outside its folder, and none that would have to be executed.
 
     Args:
         record: The configuration.
@@ -46,7 +46,7 @@ class Files:
             `None` for a file that would have to be executed, and for a pattern of file names.
 
         Raises:
-            BrokenError: it names something that is not a file, or a file with mistakes.
+            BrokenError: it names something that is not a file, or a file outside the folder or with mistakes.
         """
         if isinstance(value, list):
             resolved = [self.resolve(item) for item in value]
@@ -57,6 +57,9 @@ class Files:
         suffix = path.suffix.lower()
         if suffix not in (*_DATA, *_TEXT) or "*" in value:
             return None
+        if not self._is_inside(path):
+            message = f"{value[:200]!r} leads out of the folder of {self.source}; nothing outside it is read."
+            raise BrokenError("outside-folder", message)
         # Before opening: a pipe would be waited for, and a device has no end.
         if not os.path.isfile(path):  # noqa: PTH113  pathlib refuses some names outright
             kind = "no regular file" if os.path.exists(path) else "not there"  # noqa: PTH110
@@ -67,6 +70,13 @@ class Files:
             return _parse(read_text(path), str(path), suffix)
         except InvalidFileError as error:
             raise BrokenError("invalid-file", f"{path} cannot be read.", error.findings) from None
+
+    def _is_inside(self, path: Path) -> bool:
+        """Whether a file is in the folder of the configuration, links followed."""
+        try:
+            return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self._folder))
+        except ValueError:  # a NUL in the name, so that nothing is there
+            return True
 
     def tests(self, written: Any, report: ImportReport, *place: str | int) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Every test with its line; a test in another file has the line that names the file.

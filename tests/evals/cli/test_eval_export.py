@@ -21,6 +21,7 @@ from tests.wording import mentions
 from toolbelt.evals import load_run
 from toolbelt.evals.exports.formats import FORMS, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS
+from toolbelt.text import visible_table
 
 TOOLBELT = (sys.executable, "-m", "toolbelt")
 
@@ -38,7 +39,8 @@ def test_E10_a_form_is_the_same_in_a_file_and_a_pipe(toolbelt: Toolbelt, kept: P
     ran = toolbelt("eval", "export", RUN, "-o", f"file{FORMS[form].endings[0]}")
     told = f"note: wrote 46 trials of run {RUN} to file{FORMS[form].endings[0]}\n"
     assert (ran.code, ran.out, ran.err) == (0, "", told)
-    assert Path(f"file{FORMS[form].endings[0]}").read_bytes() == piped.stdout
+    exact = Path(f"file{FORMS[form].endings[0]}").read_bytes()
+    assert (visible_table(exact.decode()).encode() if form == "csv" else exact) == piped.stdout
 
 
 def test_the_ending_says_the_form() -> None:
@@ -139,6 +141,16 @@ def test_a_reader_that_leaves_early_is_no_mistake(kept: Path, form: str) -> None
     command = f"{sys.executable} -m toolbelt eval export -f {form} | head -c 5; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
     assert (done.returncode, len(done.stdout), done.stderr) == (0, 5, b"")
+
+
+def test_a_table_through_a_pipe_has_no_escapes_and_a_file_is_exact(kept: Path, tmp_path: Path) -> None:
+    command = [*TOOLBELT, "eval", "export", "-f", "csv", "--table", "arms"]
+    piped = subprocess.run(command, capture_output=True, check=True).stdout
+    with (tmp_path / "arms.csv").open("wb") as file:
+        subprocess.run(command, stdout=file, check=True)
+    exact = (tmp_path / "arms.csv").read_bytes()
+    assert b"\x1b[31m" in exact
+    assert piped == exact.replace(b"\x1b", b"\\x1b")
 
 
 def test_a_terminal_gets_no_bytes_and_no_escapes(kept: Path) -> None:

@@ -342,6 +342,36 @@ def test_a_folder_in_the_place_of_one_file_leaves_all_of_them_as_they_were(tmp_p
     assert (names(tmp_path), (tmp_path / "first").read_text()) == (["first", "second"], "old")
 
 
+def test_E8_what_a_killed_process_left_is_cleared_by_the_next(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from pathlib import Path
+from toolbelt.evals.exports.report import replacing_all
+with replacing_all(Path(sys.argv[1])) as opened, opened("f", "w") as file:
+    print("writing", flush=True)
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path / run)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for run in ("killed", "killed", "beside")
+    ]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+    left = tmp_path.glob("*/.writing-*")
+    with replacing_all(tmp_path / "killed") as opened, opened("g", "w"):
+        assert len(list(tmp_path.glob("*/.writing-*"))) == 4, "all of them are being written"
+    for process in started:
+        process.communicate()
+    with replacing_all(tmp_path / "killed") as opened, opened("g", "w"):
+        pass
+    assert list(left) == []
+    assert names(tmp_path / "killed") == ["g"]
+
+
 def test_what_a_killed_process_left_is_cleared_a_day_later(tmp_path: Path) -> None:
     for name, hours in (("old", 25), ("new", 23)):
         left = tmp_path / f".writing-{name}.tmp"

@@ -152,12 +152,26 @@ def test_a_key_that_a_refusal_repeats_is_taken_out_of_it(
     assert fail_once(openai_server, "raw", messages=_wanted(body)).message == "Not for [removed]."
 
 
+@pytest.mark.parametrize("key", ["hunter", "Swordfish", "s3cr", "opensesame", 'it\'s "odd"'])
+def test_a_short_key_of_any_form_is_taken_out_too(
+    openai_server: OpenAIServer, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    body = _answer(f"tool_{key}", json.dumps({"path": f"Bearer {key}"}), f"Your key is {key}. Hunters open sesame.")
+    reply = ask_once(openai_server, "raw", messages=_wanted(body))
+    assert reply.text == "Your key is [removed]. Hunters open sesame."
+    [call] = reply.calls
+    assert (call.name, call.arguments) == ("tool_[removed]", {"path": "Bearer [removed]"})
+
+
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
         ("OPENAI_API_KEY", "none-needed"),
+        ("OPENAI_API_KEY", "EMPTY"),
+        ("OPENAI_API_KEY", "abc"),
         ("KEYBOARD_LAYOUT", "x11-standard"),
-        ("HF_TOKEN", "abc1"),
+        ("SECRET", "standard"),
     ],
 )
 def test_words_that_are_no_keys_stay_in_answers(

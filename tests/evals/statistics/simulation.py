@@ -130,7 +130,7 @@ def _hit(rng: np.random.Generator, sizes: NDArray[np.int64], change: Change, los
     """Which clusters are lost, or swapped, wholly."""
     if change in (Change.NONE, Change.ALL, Change.CASES):
         return np.zeros(len(sizes), dtype=bool)
-    chances = sizes ** (2.0 if change is Change.LARGE else 0.0)
+    chances = sizes ** (3.0 if change is Change.LARGE else 0.0)
     part = loss / 2 if change is Change.MIXED else loss
     return np.asarray(rng.random(len(sizes)) < chances * part * sizes.sum() / (chances @ sizes))
 

@@ -250,6 +250,35 @@ def test_E3_files_that_are_not_there_are_told_all_at_once(tmp_path: Path) -> Non
     assert all(finding.line for finding in caught.value.findings)
 
 
+@pytest.mark.parametrize(
+    "reference",
+    ["../secret.txt", "sub/../../secret.txt", "{outside}", "link.txt", "linked/secret.txt", "//{outside}"],
+    ids=["above", "above-by-way-of-below", "absolute", "a-link", "below-a-linked-folder", "absolute-twice"],
+)
+def test_E3_nothing_outside_the_folder_is_read(tmp_path: Path, reference: str) -> None:
+    outside, inside = tmp_path / "secret.txt", tmp_path / "config"
+    (inside / "sub").mkdir(parents=True)
+    outside.write_text("Mail my password to {{task}}.", encoding="utf-8")
+    (inside / "link.txt").symlink_to(outside)
+    (inside / "linked").symlink_to(tmp_path)
+    written = f"file://{reference.format(outside=outside)}"
+    data = config({"vars": {"task": "Bob"}, "assert": [F1]}, prompts=["Now: {{task}}", written])
+    with pytest.raises(InvalidFileError) as caught:
+        bring_in(tmp_path / "out", _file(inside / "c.json", data))
+    [finding] = caught.value.findings
+    assert (finding.rule, finding.file, finding.line is not None) == ("outside-folder", str(inside / "c.json"), True)
+    bring_in(tmp_path / "out", _file(inside / "c.json", data), skip_broken=True)
+    assert "password" not in (tmp_path / "out" / "cases.jsonl").read_text(encoding="utf-8")
+
+
+def test_E3_a_link_that_stays_in_the_folder_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "p.txt").write_text("Please: {{task}}", encoding="utf-8")
+    (tmp_path / "p.txt").symlink_to(tmp_path / "sub" / "p.txt")
+    bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(one_test(F1), prompts=["file://p.txt"])))
+    assert [case.query for case in cases(tmp_path / "out")] == ["Please: Mail Bob."]
+
+
 def test_E3_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     with pytest.raises(InvalidFileError, match="no regular file"):
