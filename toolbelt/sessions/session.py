@@ -164,7 +164,6 @@ class Session:
         """
         self._update()
         running, context = self._callable, self.context(**settings)
-        self._is_current = False  # also if the batch is cancelled, meta-tools may have changed something
         results = await running.execute_parallel(calls, context, self._allowed_tools, self._filter_opts, attachments)
         max_chars = chars_per_call(context.result_budget_chars, len(results))
         return [self._explained(result, running, max_chars) for result in results]
@@ -279,7 +278,10 @@ class Session:
         async def answer(**arguments: Any) -> ToolResult:
             loop = asyncio.get_running_loop()
             async with self._locks.setdefault(loop, asyncio.Lock()):  # locks are fair: in the order of the calls
-                return await policy.answer(tool.name, arguments)
+                try:
+                    return await policy.answer(tool.name, arguments)
+                finally:
+                    self._is_current = False
 
         return ExecutableTool(
             tool.name,
