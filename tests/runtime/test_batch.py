@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import gc
 import logging
 import sys
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,7 +19,7 @@ from tests.runtime.samples import execute, execute_on_loop, tool_of, well
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.guards import ask_person
 from toolbelt.runtime.registry import ToolRegistry
-from toolbelt.runtime.results import FailureCode, ToolResult
+from toolbelt.runtime.results import FailureCode, ToolCall, ToolResult
 
 EXECUTION_FAILED = FailureCode.EXECUTION_FAILED
 
@@ -209,6 +211,33 @@ def test_R3_a_tool_may_run_a_batch_itself() -> None:
     results = execute(registry, "inner", "inner_sync")
     assert [each.value for each in results] == ["well,well", "well"]
     assert results[0].printed == "of the outer\n"
+
+
+def test_R3_what_a_call_holds_is_freed_when_its_batch_ends() -> None:
+    class Client:
+        """Stands for what a context may hold: connections, large texts."""
+
+        async def confirm(self, question: str) -> bool:
+            return bool(question)
+
+    async def waits() -> str:
+        await asyncio.sleep(0)
+        return "done"
+
+    async def main() -> weakref.ref[Client]:
+        client = Client()
+        results = await ToolRegistry([waits]).execute_parallel(
+            [ToolCall("1", "waits"), ToolCall("2", "waits")], ToolContext(confirm=client.confirm)
+        )
+        assert [each.result.value for each in results] == ["done", "done"]
+        return weakref.ref(client)
+
+    gc.collect()
+    gc.disable()  # what is in a reference cycle would stay until the next collection
+    try:
+        assert asyncio.run(main())() is None
+    finally:
+        gc.enable()
 
 
 # What is printed

@@ -34,7 +34,6 @@ from toolbelt.runtime.time_limits import (
     GRACE_SECONDS,
     CoroutineHandle,
     abandon_task,
-    is_async,
     is_being_cancelled,
     start_time_limits,
 )
@@ -266,7 +265,7 @@ class RunningCall:
             from toolbelt.runtime.isolation import IsolatedCall  # and with it multiprocessing
 
             self._isolated = IsolatedCall(tool.name, tool.function, planned.arguments)
-        elif is_async(tool.function):
+        elif tool.is_async:
             self._task = self._loop.create_task(self._run_on_loop(None))
             return
         context = copy_context()
@@ -295,12 +294,13 @@ class RunningCall:
             result = self._failure_of(error)
         if self._planned.reducer is None:
             self._set_result(self._finish(result))
-            return
-        reduced = None
-        try:
-            reduced = (await run_in_thread(self._finish, result)).returned
-        finally:  # also where it was cancelled while the reducer ran: the tool has returned
-            self._set_result(reduced or self._finish(result, reduce=False))
+        else:
+            reduced = None
+            try:
+                reduced = (await run_in_thread(self._finish, result)).returned
+            finally:  # also where it was cancelled while the reducer ran: the tool has returned
+                self._set_result(reduced or self._finish(result, reduce=False))
+        self._task = None  # the context of the task leads back to this call: neither would be freed before the next gc
 
     def _await_returned(self, awaitable: Awaitable[Any]) -> None:
         if self._is_stopped:
@@ -345,7 +345,7 @@ class RunningCall:
     def _timed_out(self) -> ToolResult:
         tool = self._planned.tool
         blocked = f" It blocked the event loop for {self.blocked_seconds:.1f} s." if self.blocked_seconds else ""
-        note = "" if tool.isolated or is_async(tool.function) else " It may still be at work."
+        note = "" if tool.isolated or tool.is_async else " It may still be at work."
         limit = f"{self._planned.timeout_seconds:g} s"
         message = f"Tool {tool.name} took longer than {limit} and was given up.{blocked}{note}"
         return self._finish(ToolResult.failure(FailureCode.TIMEOUT, message), reduce=False)

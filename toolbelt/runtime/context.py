@@ -65,3 +65,7 @@ class ToolContext:
         object.__setattr__(self, "overrides", freeze(self.overrides))
         if not isinstance(self.backends, FrozenDict):  # not deeply frozen: backends are objects
             object.__setattr__(self, "backends", FrozenDict(self.backends))
+
+
+EMPTY_CONTEXT = ToolContext()
+"""The context of a batch that is given none."""

@@ -15,6 +15,7 @@ from toolbelt.runtime.availability import Availability
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.guards import Guard
 from toolbelt.runtime.signatures import find_misfit, read_signature
+from toolbelt.runtime.time_limits import is_async
 
 
 def _does_nothing() -> None:
@@ -114,6 +115,11 @@ class ExecutableTool(Tool):
         Cached, because to make one takes longer than most calls.
         """
         return make_validator(self.parameters)
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether the function runs on the event loop; a sync one runs in a thread."""
+        return is_async(self.function)
 
     @cached_property
     def availability(self) -> Availability | None:

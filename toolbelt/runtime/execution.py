@@ -80,7 +80,8 @@ class BatchRunner:
         """
         shared_chars = chars_per_call(self.context.result_budget_chars, len(calls))
         admission = Admission(self.gates, self.find, self.shown_names)
-        open_questions = await admission.ask_tools({call.name for call in calls})
+        questions = admission.ask_tools({call.name for call in calls})
+        open_questions = await _wait_briefly(questions) if questions else {}
         planned: list[PlannedCall | ToolResult] = []
         for call in calls:
             tool = admission.admit(call.name)
@@ -186,14 +187,8 @@ class Admission:
         self._questions: dict[str, Future[Outcome]] = {}
         self._unknown_count = 0
 
-    async def ask_tools(self, names: Iterable[str]) -> Mapping[str, Future[Outcome]]:
-        """Ask the tools that may be called whether they are available, all at once; wait for those that answer quickly.
-
-        No tool of the batch runs meanwhile, so that none changes the answer of another.
-
-        Returns:
-            The questions that are still open, by tool.
-        """
+    def ask_tools(self, names: Iterable[str]) -> Mapping[str, Future[Outcome]]:
+        """Ask the tools that may be called whether they are available, all at once; the questions by tool."""
         for name in names:
             registered = self._find(name)
             if (
@@ -203,12 +198,7 @@ class Admission:
                 and self._gates.find_exclusion(registered) is None
             ):
                 self._questions[registered.tool.name] = registered.tool.availability.ask()
-        if self._questions:
-            answers = [asyncio.wrap_future(question) for question in self._questions.values()]
-            _, slow = await asyncio.wait(answers, timeout=QUICK_SECONDS)
-            for answer in slow:  # nobody waits for it; the question goes on
-                answer.cancel()
-        return {name: question for name, question in self._questions.items() if not question.done()}
+        return self._questions
 
     def admit(self, name: str) -> ExecutableTool | str:
         """The tool of the name, or the reason why it cannot be called."""
@@ -238,6 +228,18 @@ class Admission:
         self._unknown_count += 1
         hint = suggestion(name, self._shown_names()) if self._unknown_count <= _MAX_SUGGESTIONS else ""
         return f"Unknown tool: {name!r}.{hint}"
+
+
+async def _wait_briefly(questions: Mapping[str, Future[Outcome]]) -> Mapping[str, Future[Outcome]]:
+    """Wait for the tools that answer quickly; returns the questions that are still open, by tool.
+
+    No tool of the batch runs meanwhile, so that none changes the answer of another.
+    """
+    answers = [asyncio.wrap_future(question) for question in questions.values()]
+    _, slow = await asyncio.wait(answers, timeout=QUICK_SECONDS)
+    for answer in slow:  # nobody waits for it; the question goes on
+        answer.cancel()
+    return {name: question for name, question in questions.items() if not question.done()}
 
 
 def _parse_arguments(tool: ExecutableTool, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,12 @@ class Refusal:
         return f"{self.tool} {self.reason.format(self.detail)}."
 
 
+def _names(names: Iterable[str] | None) -> frozenset[str] | None:
+    if names is None:
+        return None
+    return frozenset((names,) if isinstance(names, str) else names)
+
+
 @dataclass(frozen=True)
 class FilterOpts:
     """Which tools of servers and extensions pass; `None` means unrestricted, empty means none.
@@ -73,6 +79,10 @@ class FilterOpts:
         object.__setattr__(self, "excluded_keys", frozenset(map(fold, self.exclude_tools)))
         for part in ("allowed_mcp_servers", "allowed_mcp_tools", "allowed_plugins"):
             object.__setattr__(self, part, _names(getattr(self, part)))
+
+
+NO_FILTERS = FilterOpts()
+"""Lets every tool pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +155,7 @@ class Gates:
         cls, allowed_tools: Iterable[str] | None, filter_opts: FilterOpts | None, backends: Mapping[str, object]
     ) -> Gates:
         """Gates from the arguments of a registry's methods; a single string is one name."""
-        return cls(_names(allowed_tools), filter_opts or FilterOpts(), frozenset(backends))
+        return cls(_names(allowed_tools), filter_opts or NO_FILTERS, frozenset(backends))
 
     def find_refusal(self, registered: RegisteredTool) -> Refusal | None:
         """Why a tool is neither shown nor run; `None` if it passes. An excluded tool is not asked for availability."""
@@ -208,9 +218,3 @@ def read_availability(tool: ExecutableTool, outcome: Outcome | None) -> Refusal 
     if outcome.error is not None:
         return Refusal(tool.name, RefusalReason.AVAILABILITY_RAISED, type(outcome.error).__name__)
     return None if outcome.returned else Refusal(tool.name, RefusalReason.UNAVAILABLE)
-
-
-def _names(names: Iterable[str] | None) -> frozenset[str] | None:
-    if names is None:
-        return None
-    return frozenset((names,) if isinstance(names, str) else names)

@@ -12,7 +12,7 @@ from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
 from toolbelt.patterns import find_name_problem
-from toolbelt.runtime.context import Capability, ToolContext
+from toolbelt.runtime.context import EMPTY_CONTEXT, Capability, ToolContext
 from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.execution import BatchRunner, read_calls, split_attachments
 from toolbelt.runtime.gates import (
@@ -205,7 +205,7 @@ class ToolRegistry:
         snapshot = self._snapshot
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
         self._log_unmatched(gates.filters)
-        context, attachments = split_attachments(ctx or ToolContext(), attachments)
+        context, attachments = split_attachments(ctx or EMPTY_CONTEXT, attachments)
         runner = BatchRunner(
             gates,
             # Both from one snapshot: what one call of the batch registers is not there for another (rule L14).

@@ -75,10 +75,7 @@ class RegistrySnapshot:
 
     def find(self, name: str) -> RegisteredTool | None:
         """The tool of a name, or else of a wire name, or else of an id."""
-        for tools in (self._entries, self._by_wire_name):
-            if name in tools:
-                return tools[name]
-        return self._by_id.get(name)
+        return self._entries.get(name) or self._by_wire_name.get(name) or self._by_id.get(name)
 
     def definitions(self, form: str, gates: Gates) -> tuple[FrozenDefinition, ...]:
         """The definitions of the tools that pass the gates now, in order of registration."""
