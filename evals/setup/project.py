@@ -24,15 +24,14 @@ def open_with_project(
     """A dataset with the project around it; see `toolbelt.evals.setup.inputs.open_inputs`."""
     if isinstance(around, Project):
         if config is not None:
-            raise ToolbeltError(
-                f"{around!r} has its toolbelt.yaml already; leave out {config!r}, or open it with that."
-            )
-        examined, fallback, tokenizer = around.config, around.catalog_file.source, tokenizer or around.tokenizer
+            raise ToolbeltError(f"{around!r} has a configuration; leave out {config!r}, or open the project with it.")
+        examined, own_tokenizer = around.config, around.tokenizer
+        fallback: str | None = around.catalog_file.source
     else:
         examined, _ = examine_project(around or Path(), config)
-        fallback = examined.catalog
+        own_tokenizer, fallback = examined.tokenizer or DEFAULT_TOKENIZER, examined.catalog
     examined.refuse()
-    counter = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
+    counter = tokenizer or own_tokenizer
     make_counter(counter)  # an unknown name is refused before anything is read
     given = None if catalog is None else open_catalog(catalog)
     with reporter.progress("reading cases", None) as advance:

@@ -234,7 +234,7 @@ def test_E9_the_catalog_of_the_project_is_used_where_the_dataset_has_none(office
 
 def test_E9_an_opened_project_has_its_configuration(office: Path) -> None:
     Path("toolbelt.yaml").write_text(PROJECT)
-    with pytest.raises(ToolbeltError, match=naming("toolbelt.yaml")):
+    with pytest.raises(ToolbeltError, match=naming("toolbelt.yaml", "Project")):
         run_eval("office", toolsets="full", project=open_project(), config="toolbelt.yaml")
     assert not DEFAULT_FILE.exists()
 

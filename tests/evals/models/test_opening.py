@@ -79,7 +79,7 @@ def test_E2_what_needs_no_key_opens_without(name: str) -> None:
     [
         pytest.param("gpt-4o-minni", "gpt-4o-mini", id="a-slip"),
         pytest.param("GPT-4o-mini-x", "gpt-4o-mini", id="another"),
-        pytest.param("nobody/knows-this-one", "--api-base", id="a-provider-nobody-knows"),
+        pytest.param("nobody/knows-this-one", "API base", id="a-provider-nobody-knows"),
         pytest.param("xyzzy", "xyzzy", id="nothing-like-it"),
     ],
 )
