@@ -187,7 +187,7 @@ def test_E9_no_arm_in_common(run: Callable[..., str], compare: Compare) -> None:
     ran = compare(old, new)
     assert ran.code == 2
     assert mentions(ran.err, "Error", new, "local/bm25 · oracle", "local/bm25 · tiered", old)
-    assert "--against" in ran.err
+    assert "against" in ran.err
     assert _pairs(compare(old, new, "--against", "full", "--json")) == [("full", "oracle"), ("full", "tiered")]
 
 
