@@ -12,6 +12,7 @@ from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import Plan, RunSettings
+from toolbelt.evals.running.ranges import EXECUTION, refuse_outside
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.setup.arm_notes import find_shortfalls, find_unfit
@@ -20,6 +21,7 @@ from toolbelt.evals.setup.inputs import RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
 
@@ -50,6 +52,7 @@ class RunRequest:
         config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
         tokenizer: What counts where a model's own tokenizer is not known.
         store: The file of runs.
+        project: Whose `toolbelt.yaml` it is, or its folder; that of the working directory if `None`.
     """
 
     dataset: str
@@ -61,6 +64,7 @@ class RunRequest:
     config: str | None = None
     tokenizer: str | None = None
     store: Path = DEFAULT_FILE
+    project: Project | Path | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,9 @@ class ExecutionOptions:
         max_retries: Times that a request is asked again after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
         max_requests: The run stops before it asks more often; likewise.
+
+    Raises:
+        OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
     """
 
     api_base: str | None = None
@@ -82,6 +89,9 @@ class ExecutionOptions:
     max_retries: int = 5
     max_cost_usd: float | None = None
     max_requests: int | None = None
+
+    def __post_init__(self) -> None:
+        refuse_outside(EXECUTION, self)
 
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
@@ -112,21 +122,36 @@ def estimate_eval(
 
 
 def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Plan]:
-    """Open the files of a run, and make its plan."""
-    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
+    """Open the files of a run, and make its plan; a request that is no run is refused first."""
+    if not request.models:
+        raise ToolbeltError("There is no model to ask: name at least one, such as 'local/bm25'.")
+    if (suite := request.settings.suite) and request.toolsets:
+        raise ToolbeltError(
+            f"Suite {suite!r} says which toolsets are run, and {', '.join(map(repr, request.toolsets))} were named, "
+            "too; leave out the suite or the toolsets."
+        )
+    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter, request.project)
     plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
     note_probes(request.store, plan, inputs.project, reporter)
     return inputs, plan
 
 
 def continue_run(
-    path: Path, name: str, options: ExecutionOptions, reporter: EvalReporter, started: Started, *, retry_errors: bool
+    path: Path,
+    name: str,
+    options: ExecutionOptions,
+    reporter: EvalReporter,
+    started: Started = ignore,
+    *,
+    retry_errors: bool = False,
+    project: Project | Path | None = None,
 ) -> Run:
     """Go on with a run; errors are those of `resume_run`."""
     with RunStore(path, must_exist=True) as store:
         row = store.get(name)
         plan = row.plan
-        inputs = open_inputs(plan.dataset, plan.catalog, plan.config, plan.tokenizer, reporter)
+        config = plan.config if project is None else None
+        inputs = open_inputs(plan.dataset, plan.catalog, config, plan.tokenizer, reporter, project)
         inputs.refuse_changes(plan)
         if options.api_base is None:  # else the rest would go to somebody else, cases, key and all
             options = replace(options, api_base=plan.api_base)
@@ -175,4 +200,7 @@ def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) ->
         return
     unknown = dict.fromkeys(arm.arm.model for arm in arms if arm.model.cost_usd(Usage(1, 1)) is None)
     if unknown:
-        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
+        raise ToolbeltError(
+            f"The cap of {max_cost_usd} USD cannot be kept, as the price of {', '.join(unknown)} is unknown: give it "
+            "under `models` in toolbelt.yaml, or leave out the cap."
+        )

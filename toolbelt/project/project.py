@@ -198,10 +198,6 @@ class Project:
         of_catalog = self._lint_against_catalog(self.written)
         self._refuse([*self.config.findings, *self._lint_definitions(), *of_catalog])
 
-    def refuse_wrong_toolkits(self) -> None:
-        """Raise everything that is wrong with the toolkits and the agents' switches; tell what is doubtful."""
-        self._refuse(self.lint_toolkits())
-
     def lint(self) -> tuple[Finding, ...]:
         """Everything wrong or doubtful about every loadout that is not built in, and about toolkits and switches."""
         of_catalog = (*self._lint_against_catalog(self.written), *self.lint_toolkits())
@@ -277,7 +273,7 @@ class Project:
         from toolbelt.loadouts.auto import AutoOutcome, choose_loadout
 
         if len(set(models)) != 1:
-            raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
+            raise ToolbeltError("'auto' chooses by one model's context window; give one model.")
         self.refuse_wrong_definitions()
         asked = self.ask(models[0])
         facts = asked.facts if facts is None else facts
@@ -357,7 +353,7 @@ class Project:
             ToolbeltError: a name that is blank.
         """
         if any(not name.strip() for name in asked):
-            raise ToolbeltError("--model wants the name of a model, not nothing; see: toolbelt model list")
+            raise ToolbeltError("A model's name is empty; see: toolbelt model list")
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
     def comparer(self, tools: Sequence[Tool]) -> FitCalculator:
