@@ -26,7 +26,7 @@ from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.store import DEFAULT_FILE
-from toolbelt.evals.setup.reporting import CallbackReporter, EvalReporter, Note
+from toolbelt.evals.setup.reporting import CallbackReporter, EvalReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 
@@ -58,7 +58,7 @@ def run_eval(
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
-    on_note: Callable[[Note], object] | None = None,
+    on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
     """Ask the cases of a dataset over toolsets and models, and score every answer.

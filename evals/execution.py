@@ -19,7 +19,7 @@ from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners, prepare_a
 from toolbelt.evals.setup.inputs import RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
 
@@ -137,7 +137,7 @@ def continue_run(
         if retry_errors:
             with store.locks.claim(row.run):
                 text = f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again"
-            reporter.note(Note(NoteKind.RETRIED, text, (row.run,)))
+            reporter.note(RunNote(NoteKind.RETRIED, text, (row.run,)))
         return _execute(store, row.run, inputs, plan, arms, options, reporter, started)
 
 
@@ -165,7 +165,7 @@ def _execute(
             end = run_to_end(runner)
     except KeyboardInterrupt:
         text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
-        reporter.note(Note(NoteKind.INTERRUPTED, text, (run,)))
+        reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise
     return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.project.models)
 

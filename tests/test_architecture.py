@@ -146,8 +146,8 @@ def _floor(module: str) -> int:
     raise AssertionError(f"{module} is on no floor")
 
 
-def _room(module: str) -> str:
-    """The package a module is in; the harness has rooms of its own."""
+def _package(module: str) -> str:
+    """The package of a module; each part of the harness counts as one."""
     return ".".join(module.split(".")[: 3 if module.startswith("toolbelt.evals.") else 2])
 
 
@@ -177,9 +177,9 @@ def test_imports_within_the_harness_go_down_or_sideways(module: str) -> None:
     assert not [target for target in targets if _floor_within_evals(target) > floor]
 
 
-def test_every_room_has_a_floor() -> None:
-    rooms = {_room(module) for module in MODULES}
-    assert {room for room in rooms if not room.startswith("toolbelt.evals.")} <= set(FLOORS)
+def test_every_package_has_a_floor() -> None:
+    packages = {_package(module) for module in MODULES}
+    assert {room for room in packages if not room.startswith("toolbelt.evals.")} <= set(FLOORS)
 
 
 def test_no_cycle_between_modules() -> None:
@@ -223,8 +223,8 @@ def test_a_module_that_one_sibling_imports_has_a_reason() -> None:
 def test_no_cycle_between_packages() -> None:
     graph: dict[str, set[str]] = {}
     for module, path in MODULES.items():
-        targets = {_room(t) for t in _imports(path) if t.startswith("toolbelt.") and _room(t) != _room(module)}
-        graph.setdefault(_room(module), set()).update(targets)
+        targets = {_package(t) for t in _imports(path) if t.startswith("toolbelt.") and _package(t) != _package(module)}
+        graph.setdefault(_package(module), set()).update(targets)
     for start, targets in graph.items():
         reached, pending = set(), list(targets)
         while pending:

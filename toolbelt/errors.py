@@ -33,7 +33,7 @@ class InvalidDefinitionError(ToolbeltError, ValueError):
 
 
 class NotFoundError(ToolbeltError, LookupError):
-    """A name that nothing bears.
+    """An unknown name.
 
     Attributes:
         kind: What was looked for: `loadout`, `plugin`, `tool`, ...

@@ -28,7 +28,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 
 
-class Part(StrEnum):
+class SplitSide(StrEnum):
     """A side of a split; its value is the name of its folder."""
 
     DEVELOPMENT = "dev"
@@ -73,7 +73,7 @@ class Split:
     """
 
     parts: bytearray
-    groups: Mapping[Part, int]
+    groups: Mapping[SplitSide, int]
     single: tuple[str, ...]
     large: tuple[LargeGroup, ...] = ()
 
@@ -82,9 +82,9 @@ class Split:
         """The share of cases that is held out, a fraction."""
         return sum(self.parts) / max(len(self.parts), 1)
 
-    def part(self, position: int) -> Part:
+    def part(self, position: int) -> SplitSide:
         """The side of the case at a position."""
-        return Part.HELD_OUT if self.parts[position] else Part.DEVELOPMENT
+        return SplitSide.HELD_OUT if self.parts[position] else SplitSide.DEVELOPMENT
 
 
 def draw_split(
@@ -116,7 +116,7 @@ def draw_split(
         if progress is not None and position % 200 == 0:
             progress(position)
     split = groups.split(held_out)
-    if not split.groups[Part.HELD_OUT]:
+    if not split.groups[SplitSide.HELD_OUT]:
         what = "cluster" if by is Grouping.CLUSTER else "group of cases that share no tool with the others"
         raise ToolbeltError(f"Nothing can be held out: no kind of case has more than one {what}.")
     return split
@@ -169,7 +169,7 @@ class _Groups:
             held.update([root for _, root in sorted(drawn) if root not in too_large][:count])
         parts = bytearray(self._root(name) in held for name in self._cases)
         single = tuple(names[kind] for kind, drawn in by_kind.items() if len(drawn) == 1)
-        sides = {Part.DEVELOPMENT: len(counted) - len(held), Part.HELD_OUT: len(held)}
+        sides = {SplitSide.DEVELOPMENT: len(counted) - len(held), SplitSide.HELD_OUT: len(held)}
         return Split(parts, sides, single, tuple(sorted(large, key=lambda group: group.position)))
 
     def _draws(self) -> dict[int, int]:

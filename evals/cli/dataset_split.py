@@ -14,7 +14,7 @@ from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.split import Grouping, Part, Split, draw_split
+from toolbelt.evals.cases.split import Grouping, Split, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
@@ -106,7 +106,7 @@ def _warn_sizes(dataset: Dataset, drawn: Split, share: float) -> None:
 
 
 def _data(
-    dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], by: str, held_out: float, seed: int
+    dataset: Dataset, drawn: Split, parts: Mapping[SplitSide, WrittenPart], by: str, held_out: float, seed: int
 ) -> dict[str, Any]:
     return {
         "dataset": {"name": dataset.name, "digest": dataset.digest, "cases": len(dataset)},
@@ -134,12 +134,12 @@ def _data(
     }
 
 
-def _show(parts: Mapping[Part, WrittenPart], drawn: Split, by: str) -> None:
+def _show(parts: Mapping[SplitSide, WrittenPart], drawn: Split, by: str) -> None:
     screen = make_screen()
     rows = []
     for kind, counts in counts_by_kind(parts):
-        held, total = counts[Part.HELD_OUT], sum(counts.values())
-        dev = f"{counts[Part.DEVELOPMENT]:,}"
+        held, total = counts[SplitSide.HELD_OUT], sum(counts.values())
+        dev = f"{counts[SplitSide.DEVELOPMENT]:,}"
         rows.append((visible(kind) or "(none)", dev, f"{held:,}", f"{held / total:.0%}", ""))
     table = fitted_table(screen, ("kind", "dev", "held out", "share", ""), rows, right=(1, 2, 3))
     group = "cluster" if by == Grouping.CLUSTER else "group"

@@ -26,7 +26,7 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
         summary: What it came to.
         as_json: Whether to print one JSON document.
     """
-    matrix = _lay_out(store, summary) if summary.suite == COMPATIBILITY else None
+    matrix = _compare_toolsets(store, summary) if summary.suite == COMPATIBILITY else None
     probes = probed_beside(store, summary)
     if as_json:
         print_json({**summary_data(summary), **probed_data(probes), **_matrix_data(matrix)})
@@ -38,7 +38,7 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
     show_probed(probes, screen)
 
 
-def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
+def _compare_toolsets(store: RunStore, summary: RunSummary) -> Matrix:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.analysis.matrix.build_matrix import (
         build_matrix,  # the statistics, where there is something to compare

@@ -76,7 +76,7 @@ def open_price(name: str, options: ModelOptions) -> Model:
     """The model of that name where it asks nobody, else its price; needs no key and loads no client.
 
     Raises:
-        NotFoundError: a name without a provider that no known model bears, with the nearest.
+        NotFoundError: a name without a provider that no known model has, with the nearest.
     """
     if not name.strip() or name.startswith(tuple(OPENERS)):
         return open_model(name, options)

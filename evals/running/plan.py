@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, read_left_out, read_rooms
+from toolbelt.evals.running.overflow import FitGuard, LeftOut, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.providers.chat import Sampling
@@ -261,7 +261,7 @@ class Plan(RunSettings):
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
             suite=data.get("suite", ""),
-            limits=read_rooms(data),
+            limits=read_model_limits(data),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
         )

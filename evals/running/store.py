@@ -34,7 +34,7 @@ from toolbelt.evals.running.records import (
 )
 from toolbelt.evals.running.row_checks import find_damage
 from toolbelt.evals.running.run_names import LATEST
-from toolbelt.evals.running.schema import READ_ONLY, lay_tables
+from toolbelt.evals.running.schema import READ_ONLY, create_tables
 from toolbelt.sources import refuse_special
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -94,7 +94,7 @@ class RunStore:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
             with self.guarded():
-                lay_tables(self.connection, str(path))
+                create_tables(self.connection, str(path))
         except BaseException:
             self.connection.close()
             raise

@@ -62,7 +62,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectedTool:
     """One call of a tool that is no meta-tool.
 
     Attributes:

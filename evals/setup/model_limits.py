@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
@@ -95,7 +95,7 @@ def leave_out(
     if not askable:
         raise ToolbeltError(" ".join(("Nothing of the suite can be asked.", *(text for text, _ in notes))))
     for text, models in notes:
-        reporter.note(Note(NoteKind.LEFT_OUT, f"left out: {text}", models))
+        reporter.note(RunNote(NoteKind.LEFT_OUT, f"left out: {text}", models))
     return askable, tuple(left_out.values())
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.plan import Plan
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def note_probes(store: Path, plan: Plan, project: Project, reporter: EvalReporte
                 f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in "
                 f"toolbelt.yaml; the entry: {named}"
             )
-            reporter.note(Note(NoteKind.PROBE, text, (probe.model,)))
+            reporter.note(RunNote(NoteKind.PROBE, text, (probe.model,)))
 
 
 def _store_arguments(store: Path) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind, ProjectNotes
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, ProjectNotes, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.stores.catalogs import open_catalog
@@ -24,5 +24,5 @@ def open_with_project(
     with reporter.progress("reading cases", None) as advance:
         opened = open_dataset(dataset, catalog=given, fallback_catalog=examined.catalog, progress=advance)
     for text in (*opened.catalog_file.notes, *opened.notes):
-        reporter.note(Note(NoteKind.DATASET, text, (dataset,)))
+        reporter.note(RunNote(NoteKind.DATASET, text, (dataset,)))
     return opened, Project(examined, opened.catalog_file, counter, ProjectNotes(reporter))

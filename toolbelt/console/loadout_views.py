@@ -94,7 +94,7 @@ def diff_view(diff: LoadoutDiff) -> RenderableType:
 
 
 def _weight(decision: Decision, reason: Reason) -> str:
-    """How a reason bears on what was decided."""
+    """How a reason affects the decision."""
     if reason.decides:
         return "because"
     return "but for some tools" if decision.kind == "plugin" and "/" in reason.entry else "overruled:"

@@ -132,17 +132,17 @@ def reasons_for(status: Status, chain: Sequence[Step], unresolved: str) -> tuple
         chain: Every level's say.
         unresolved: The loadout asked for, to be named where the chain is empty.
     """
-    spoken = [
+    given_reasons = [
         Reason(step.loadout, rule, entry, decides=_STATUS_OF_RULE[rule] is status)
         for step in chain
         for rule, entries in step.entries()
         for entry in entries
     ]
-    spoken.sort(key=lambda reason: not reason.decides)
-    if any(reason.decides for reason in spoken):
-        return tuple(spoken)
+    given_reasons.sort(key=lambda reason: not reason.decides)
+    if any(reason.decides for reason in given_reasons):
+        return tuple(given_reasons)
     silent = tuple(Reason(step.loadout, Rule.UNMATCHED, "") for step in chain)
-    return (*(silent or (Reason(unresolved, Rule.UNMATCHED, ""),)), *spoken)
+    return (*(silent or (Reason(unresolved, Rule.UNMATCHED, ""),)), *given_reasons)
 
 
 def _speaking(
@@ -236,7 +236,7 @@ class Resolution:
         """What became of a plugin or tool, and why.
 
         Args:
-            name: A plugin's name, else a tool's id, `plugin/name`, or bare name that one tool alone bears.
+            name: A plugin's name, else a tool's id, `plugin/name`, or bare name that one tool alone has.
 
         Raises:
             NotFoundError: neither a plugin nor a tool, with the nearest names of both.

@@ -108,7 +108,7 @@ def assemble(
 
     Raises:
         InvalidDefinitionError: names that two tools bear, each with both owners, and names that a sub-app binds and no
-            tool bears, all at once; nothing is registered then. A lone tool where several belong. Toolkits and a
+            tool has, all at once; nothing is registered then. A lone tool where several belong. Toolkits and a
             catalog, or a config without either, or that is no mapping; a catalog that knows none of the tools;
             toolkits of one key, or of a tool's.
     """

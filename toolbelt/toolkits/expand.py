@@ -130,7 +130,7 @@ class ExpandedToolkits:
     def read_config(self, config: Mapping[str, Any]) -> tuple[dict[str, bool], tuple[ConfigNote, ...]]:
         """A config as somebody wrote it, by the keys of `catalog`, and what of it does not do what it seems to.
 
-        A key may be a toolkit's, or a tool's id, `plugin/name`, or bare name where only one tool bears it. Where two
+        A key may be a toolkit's, or a tool's id, `plugin/name`, or bare name where only one tool has it. Where two
         keys mean the same tool and differ, it is off: the careful half of a contradiction stands. Values that are no
         booleans are left out, as they count as absent.
 
@@ -183,7 +183,7 @@ def find_tools(entry: str, catalog: Catalog) -> tuple[Tool, ...]:
     """The tools that an entry of a toolkit means, in the catalog's order.
 
     It is a plugin, or one tool as `plugin/tool` or `plugin/prefix*`, all ignoring case; else a tool's id, or its bare
-    name where only one bears it. A `*` elsewhere than at the end of the tool is a plain character (rule L4).
+    name where only one has it. A `*` elsewhere than at the end of the tool is a plain character (rule L4).
 
     Raises:
         NotFoundError: nothing answers to it; a plugin without tools does.

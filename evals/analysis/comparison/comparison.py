@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolbelt.evals.analysis.comparison.reasons import Mismatch, Note, Reason
+from toolbelt.evals.analysis.comparison.reasons import ComparisonNote, Mismatch, Reason
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.statistics.verdict import Verdict
 
@@ -146,8 +146,8 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Some of the cases: those of one kind.
+class KindContrast:
+    """How the two arms differ over the cases of one kind.
 
     Attributes:
         kind: Of the cases.
@@ -242,7 +242,7 @@ class ArmComparison:
     flips: tuple[Flip, ...] = ()
     confusions: tuple[Confusion, ...] = ()
     contribution: Contribution | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[KindContrast, ...] = ()
     unpaired: tuple[Unpaired, ...] = ()
     newly_overflowing: tuple[str, ...] = ()
     fit: FitCounts = FitCounts()
@@ -302,7 +302,7 @@ class Comparison:
     new: SideInfo
     reasons: tuple[Mismatch, ...] = ()
     differences: tuple[Mismatch, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[ComparisonNote, ...] = ()
     pairs: tuple[ArmComparison, ...] = ()
     missing: tuple[ArmName, ...] = ()
     added: tuple[ArmName, ...] = ()

@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class GateCheck:
     """One thing looked at.
 
     Attributes:
@@ -93,7 +93,7 @@ class GateResult:
     """
 
     run: SideInfo
-    checks: tuple[Check, ...]
+    checks: tuple[GateCheck, ...]
     limits: Limits
     comparison: Comparison | None = None
     lost: tuple[LostTool, ...] = ()

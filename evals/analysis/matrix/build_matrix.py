@@ -18,13 +18,13 @@ from toolbelt.evals.analysis.matrix.matrix import (
     FailedTrials,
     Matrix,
     MatrixNote,
+    ModelRow,
     Pick,
-    Row,
     ShownVariants,
     UnassignableToolsets,
 )
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import FitVerdict
@@ -65,7 +65,7 @@ def build_matrix(
     picks = choose_toolsets(summary, side, cells, margin, advance)
     toolsets = order_toolsets(summary)
     rows = tuple(
-        Row(
+        ModelRow(
             model=model,
             cells=tuple(cells.get((model, toolset)) for toolset in toolsets),
             pick=picks.get(model, Pick(model)),
@@ -97,18 +97,18 @@ def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
     }
 
 
-def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, float]) -> Cell:
+def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str, float]) -> Cell:
     overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
     errors = arm.outcomes.get(Outcome.ERROR, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
-    too_many = bool(arm.turned_away) and room.is_tool_limit(arm.model, arm.overflow_reason)
+    too_many = bool(arm.turned_away) and limits.is_tool_limit(arm.model, arm.overflow_reason)
     tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
     return Cell(
         toolset=arm.toolset_label,
         state=state,
         arm=place,
-        verdict=None if tokens is None else _fit_verdict(arm, room, tokens, tools),
+        verdict=None if tokens is None else _fit_verdict(arm, limits, tokens, tools),
         accuracy=arm.accuracy,
         planned=arm.planned,
         scored=arm.scored,
@@ -118,17 +118,17 @@ def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, f
         tools=tools,
         definition_tokens=tokens,
         definition_tokens_total=arm.definition_tokens_total,
-        share=tokens / room.context_window if tokens is not None and room.context_window else None,
+        share=tokens / limits.context_window if tokens is not None and limits.context_window else None,
         reasons=tuple(_find_reasons(arm, overflowed, errors, too_many=too_many)),
         too_many_tools=too_many,
     )
 
 
-def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
+def _fit_verdict(arm: ArmSummary, limits: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
     """What was not even asked could not fit, whatever the mean of it says."""
     if arm.turned_away == arm.finished:
         return FitVerdict.REFUSES
-    return room.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
+    return limits.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
 
 
 def _state(arm: ArmSummary, overflowed: int) -> CellState:

@@ -194,7 +194,7 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelRow:
     """One model over all toolsets.
 
     Attributes:
@@ -235,7 +235,7 @@ class Matrix:
     cases: int
     margin: float
     toolsets: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ModelRow, ...]
     notes: tuple[MatrixNote, ...] = ()
     created: str = ""
     epochs: int = 1

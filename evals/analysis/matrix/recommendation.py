@@ -10,7 +10,7 @@ from typing import Any
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
-from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
@@ -98,7 +98,7 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
         earlier = taken.setdefault(fold(row.model), row.model) if pick.choice is not None else row.model
         is_entry = pick.choice is not None and earlier == row.model
         if evidence:
-            sentences = pick.reasons if is_entry else tuple(_spoken(row, earlier))
+            sentences = pick.reasons if is_entry else tuple(_why_no_choice(row, earlier))
             yield from (_comment(sentence, "  ") for sentence in sentences)
             if is_entry and (figures := _figures(row)):
                 yield _comment(figures, "  ")
@@ -106,12 +106,12 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
             yield from _entry(row, _own(matrix, row))
 
 
-def _own(matrix: Matrix, row: Row) -> ProjectModel | None:
+def _own(matrix: Matrix, row: ModelRow) -> ProjectModel | None:
     """What the project says of a model; it takes names for the same as `ModelTable.find_own` does."""
     return ModelTable(own=matrix.own_models or ()).find_project_model(row.model)
 
 
-def _entry(row: Row, own: ProjectModel | None) -> Iterator[str]:
+def _entry(row: ModelRow, own: ProjectModel | None) -> Iterator[str]:
     """The lines of a model: all that the project says of it, and its toolset."""
     pick = row.pick
     data: dict[str, Any] = {} if own is None else project_model_data(own)
@@ -134,7 +134,7 @@ def _texts(data: Mapping[str, Any]) -> str:
     return "".join(value for value in data.values() if isinstance(value, str))
 
 
-def _spoken(row: Row, earlier: str) -> Iterator[str]:
+def _why_no_choice(row: ModelRow, earlier: str) -> Iterator[str]:
     """Why there is nothing to recommend."""
     if earlier != row.model:
         yield f"{row.model}: left out, as a project takes it for {earlier}."
@@ -144,7 +144,7 @@ def _spoken(row: Row, earlier: str) -> Iterator[str]:
     yield from others
 
 
-def _figures(row: Row) -> str:
+def _figures(row: ModelRow) -> str:
     """What the choice sends, against everything there is: over a trial, or, where that never was asked, at first."""
     cells = [cell for cell in row.cells if cell is not None]
     chosen = next(cell for cell in cells if cell.arm == row.pick.choice)

@@ -21,7 +21,7 @@ from toolbelt.evals.analysis.summary.rates import (
     make_rate,
 )
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
-from toolbelt.evals.running.limits import read_left_out, read_rooms
+from toolbelt.evals.running.overflow import read_left_out, read_model_limits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.views.json_values import to_json
 
@@ -239,7 +239,7 @@ def _run(
         chosen=plan.get("chosen", ""),
         code=plan.get("code", {}),
         suite=plan.get("suite", ""),
-        rooms=read_rooms(plan),
+        rooms=read_model_limits(plan),
         left_out=read_left_out(plan),
     )
 

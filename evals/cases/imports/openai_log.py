@@ -146,7 +146,7 @@ class _Turns:
     ) -> CaseRow:
         if not sound:
             raise UnmappedError(OPEN_CALLS)
-        if not _says_something(history):
+        if not _has_user_text(history):
             raise UnmappedError(SILENT)
         steps = self._steps(answer, first)
         if not steps:
@@ -248,7 +248,7 @@ def _refuse_empty(answer: Sequence[Message]) -> None:
         raise UnmappedError(EMPTY)
 
 
-def _says_something(history: Sequence[Message]) -> bool:
+def _has_user_text(history: Sequence[Message]) -> bool:
     """Whether the user's last message is more than blanks; a picture alone is enough."""
     content = next((message.get("content") for message in reversed(history) if message["role"] == "user"), None)
     return bool(content.strip() if isinstance(content, str) else content)

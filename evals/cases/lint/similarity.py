@@ -185,8 +185,8 @@ def _join_met(
             if not left:
                 yield number
                 break
-            room = left
-            for other in others[-room:]:
+            most = left
+            for other in others[-most:]:
                 left -= 1
                 if is_alike(get(number), get(other), threshold) and may_join(number, other):
                     groups.join(number, other)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits
 from toolbelt.evals.running.plan import Arm, CaseFilter, Done, Plan
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.providers.chat import Sampling

@@ -13,10 +13,10 @@ from rich.console import Console
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from tests.wording import mentions
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.analysis.summary.run_summary import Rate
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits
 from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
 from toolbelt.loadouts.fit import FitVerdict
@@ -198,7 +198,7 @@ def _labels() -> itertools.chain[str]:
     )
 
 
-def _row(model: str, number: int, labels: Sequence[str]) -> Row:
+def _row(model: str, number: int, labels: Sequence[str]) -> ModelRow:
     cells = tuple(
         Cell(
             label,
@@ -212,7 +212,7 @@ def _row(model: str, number: int, labels: Sequence[str]) -> Row:
         for place, label in enumerate(labels)
     )
     first = number * len(labels)
-    return Row(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))
+    return ModelRow(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))
 
 
 def test_E10_the_whole_of_it_as_markdown() -> None:

@@ -18,7 +18,7 @@ from tests.evals.views.sample import ARMS, sample_run
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.run import run
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.run_markdown import _OPTIONS, report_markdown
 from toolbelt.loadouts.fit import FitVerdict

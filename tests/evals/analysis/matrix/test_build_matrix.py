@@ -16,7 +16,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, CellProblem, CellReason,
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
-from toolbelt.evals.running.limits import LeftOut, ModelLimits, describe_refusal
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits, describe_overflow
 from toolbelt.loadouts.fit import FitVerdict
 
 SMALL = ModelLimits(context_window=8192, output_reserve=1024, max_tools=128, tool_calling=True)
@@ -76,11 +76,11 @@ def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None
 def test_E4_too_many_tools_are_not_told_as_length(tools: int, tokens: int, window: int, problem: CellProblem) -> None:
     room = ModelLimits(context_window=window, max_tools=128)
     offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
-    refusal = room.find_refusal("m", offer)
+    refusal = room.find_overflow("m", offer)
     assert refusal is not None
-    asked = Asked("full", "xx", tokens, tools=tools, reason=describe_refusal(refusal))
+    asked = Asked("full", "xx", tokens, tools=tools, reason=describe_overflow(refusal))
     shown = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert shown.reasons == (CellReason(problem, 2, describe_refusal(refusal)),)
+    assert shown.reasons == (CellReason(problem, 2, describe_overflow(refusal)),)
     assert mentions(describe_cell(shown), "2 of 2", "too many tools" if shown.too_many_tools else "too long")
     assert shown.too_many_tools is (problem is CellProblem.TOO_MANY_TOOLS)
 

@@ -23,7 +23,7 @@ from toolbelt.evals.analysis.matrix.choose_toolsets import family_level
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.running.limits import LeftOut
+from toolbelt.evals.running.overflow import LeftOut
 from toolbelt.loadouts.fit import FitVerdict
 
 CASES = 200

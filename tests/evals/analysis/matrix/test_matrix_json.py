@@ -7,7 +7,7 @@ import json
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOut, ModelLimits
 from toolbelt.loadouts.fit import FitVerdict
 
 
