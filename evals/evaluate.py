@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
@@ -29,9 +28,6 @@ from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.evals.setup.reporting import CallbackReporter, EvalReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
-
-if TYPE_CHECKING:
-    pass
 
 
 def run_eval(

@@ -12,6 +12,7 @@ from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import Plan, RunSettings
+from toolbelt.evals.running.ranges import EXECUTION, refuse_outside
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.setup.arm_notes import find_shortfalls, find_unfit
@@ -74,6 +75,9 @@ class ExecutionOptions:
         max_retries: Times that a request is asked again after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
         max_requests: The run stops before it asks more often; likewise.
+
+    Raises:
+        OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
     """
 
     api_base: str | None = None
@@ -82,6 +86,9 @@ class ExecutionOptions:
     max_retries: int = 5
     max_cost_usd: float | None = None
     max_requests: int | None = None
+
+    def __post_init__(self) -> None:
+        refuse_outside(EXECUTION, self)
 
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
@@ -112,7 +119,14 @@ def estimate_eval(
 
 
 def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Plan]:
-    """Open the files of a run, and make its plan."""
+    """Open the files of a run, and make its plan; a request that is no run is refused first."""
+    if not request.models:
+        raise ToolbeltError("There is no model to ask: name at least one, such as 'local/bm25'.")
+    if (suite := request.settings.suite) and request.toolsets:
+        raise ToolbeltError(
+            f"Suite {suite!r} says which toolsets are run, and {', '.join(map(repr, request.toolsets))} were named, "
+            "too; leave out the suite or the toolsets."
+        )
     inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
     plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
     note_probes(request.store, plan, inputs.project, reporter)

@@ -15,6 +15,7 @@ from toolbelt.errors import (
     InvalidDefinitionError,
     InvalidFileError,
     NotFoundError,
+    OutOfRangeError,
     StorageError,
     ToolbeltError,
     nearest,
@@ -40,6 +41,7 @@ def test_the_tree_at_the_top_of_the_module_is_the_tree() -> None:
     ("error", "also", "exit_code"),
     [
         (InvalidDefinitionError("x"), ValueError, 2),
+        (OutOfRangeError("epochs", 0, "at least 1"), ValueError, 2),
         (NotFoundError("loadout", "x"), LookupError, 2),
         (AmbiguousNameError("x", ["a/x", "b/x"]), LookupError, 2),
         (InvalidFileError([Finding("syntax", Severity.ERROR, "Bad.")]), ToolbeltError, 2),

@@ -2,6 +2,7 @@
 
     ToolbeltError                 a user can mend it: one message, exit code 2
     ├── InvalidDefinitionError    a value that may not exist: blank name, duplicate id (also a ValueError)
+    ├── OutOfRangeError           a number that is not allowed, with those that are (also a ValueError)
     ├── NotFoundError             no such plugin, tool, loadout, file, ... with the nearest names (also a LookupError)
     ├── AmbiguousNameError        a bare name that several tools bear, with the candidates (also a LookupError)
     ├── InvalidFileError          a file's mistakes, all of them, each a Finding
@@ -30,6 +31,25 @@ class ToolbeltError(Exception):
 
 class InvalidDefinitionError(ToolbeltError, ValueError):
     """A tool, plugin, catalog or loadout that may not exist."""
+
+
+class OutOfRangeError(ToolbeltError, ValueError):
+    """A number that is not allowed.
+
+    Attributes:
+        name: What the number is for, such as `epochs`.
+        value: As given.
+        limit: Which are allowed; its `str` describes them.
+    """
+
+    def __init__(self, name: str, value: object, limit: object) -> None:
+        self.name = name
+        self.value = value
+        self.limit = limit
+        super().__init__(f"{name} must be {limit}, not {_shown(value)}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.value, self.limit)
 
 
 class NotFoundError(ToolbeltError, LookupError):

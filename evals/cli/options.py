@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from toolbelt.command.options import option
 from toolbelt.console.screen import notify
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
+from toolbelt.evals.running.ranges import EXECUTION, Range
 from toolbelt.evals.running.store import DEFAULT_FILE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,6 +34,13 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)
         return number
+
+
+def range_type(allowed: Range) -> click.IntRange | FiniteRange:
+    """What click checks, so that the command line refuses what the library would."""
+    if allowed.is_whole:
+        return click.IntRange(allowed.low, allowed.high)
+    return FiniteRange(allowed.low, allowed.high, min_open=allowed.is_low_open)
 
 
 dataset_option = option(
@@ -109,7 +117,7 @@ def asking_options(
         option("--api-base", metavar="URL", help=api_base),
         option(
             "--max-concurrency",
-            type=click.IntRange(1, 1000),
+            type=range_type(EXECUTION["max_concurrency"]),
             default=concurrency,
             metavar="N",
             show_default=True,
@@ -117,7 +125,7 @@ def asking_options(
         ),
         option(
             "--timeout",
-            type=FiniteRange(min=0, min_open=True),
+            type=range_type(EXECUTION["timeout_seconds"]),
             default=120.0,
             metavar="SECONDS",
             show_default=True,
@@ -125,14 +133,14 @@ def asking_options(
         ),
         option(
             "--max-retries",
-            type=click.IntRange(min=0),
+            type=range_type(EXECUTION["max_retries"]),
             default=5,
             metavar="N",
             show_default=True,
             help="Times a request is asked again after a failure that may pass.",
         ),
-        option("--max-cost", type=FiniteRange(min=0), metavar="USD", help=max_cost),
-        option("--max-requests", type=click.IntRange(min=0), metavar="N", help=max_requests),
+        option("--max-cost", type=range_type(EXECUTION["max_cost_usd"]), metavar="USD", help=max_cost),
+        option("--max-requests", type=range_type(EXECUTION["max_requests"]), metavar="N", help=max_requests),
     )
 
     def add_all(command: Command) -> Command:

@@ -11,17 +11,17 @@ from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
-from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, dataset_option, store_option
+from toolbelt.evals.cli.options import CommaList, asking_options, dataset_option, range_type, store_option
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.evaluate import resume_run
 from toolbelt.evals.execution import DEFAULT_MODELS, ExecutionOptions, RunRequest, estimate_eval, start_run
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
+from toolbelt.evals.running.ranges import SETTINGS
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
@@ -86,10 +86,10 @@ _asking_options = asking_options(
 )
 @option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
 @option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
-@option("--limit", type=click.IntRange(min=1), metavar="N", help="Only N cases, drawn with --seed.")
+@option("--limit", type=range_type(SETTINGS["filter.limit"]), metavar="N", help="Only N cases, drawn with --seed.")
 @option(
     "--epochs",
-    type=click.IntRange(min=1),
+    type=range_type(SETTINGS["epochs"]),
     default=1,
     metavar="N",
     show_default=True,
@@ -97,18 +97,25 @@ _asking_options = asking_options(
 )
 @option(
     "--seed",
-    type=click.IntRange(-(2**63), 2**63 - 1),
+    type=range_type(SETTINGS["seed"]),
     default=0,
     metavar="N",
     show_default=True,
     help="Of the cases drawn, the distractors, what variants draw, and the model's own sampling where it takes one.",
 )
-@option("--temperature", type=FiniteRange(min=0), metavar="X", help="[default: the provider's]")
-@option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest answer.  [default: the provider's]")
+@option(
+    "--temperature", type=range_type(SETTINGS["sampling.temperature"]), metavar="X", help="[default: the provider's]"
+)
+@option(
+    "--max-tokens",
+    type=range_type(SETTINGS["sampling.max_tokens"]),
+    metavar="N",
+    help="Longest answer.  [default: the provider's]",
+)
 @option("--tool-choice", metavar="C", help="auto, required, none, or a tool's name.  [default: the provider's]")
 @option(
     "--request-limit",
-    type=click.IntRange(min=1),
+    type=range_type(SETTINGS["request_limit"]),
     default=10,
     metavar="N",
     show_default=True,
@@ -172,7 +179,7 @@ def run(
     What is known not to fit a model, by its window or by how many tools a request may hold, is not sent: its trial ends
     as context_overflow, which is unscored. What is known of a model is shown by `toolbelt model inspect`.
     """
-    chosen_suite = _find_suite(suite, toolsets)
+    chosen_suite, chosen_toolsets = _choose_toolsets(suite, toolsets)
     settings = RunSettings(
         filter=CaseFilter(kinds, tags, ids, limit),
         epochs=epochs,
@@ -186,7 +193,7 @@ def run(
     request = RunRequest(
         dataset=dataset,
         models=models or DEFAULT_MODELS,
-        toolsets=() if chosen_suite else toolsets,
+        toolsets=chosen_toolsets,
         variants=variants,
         settings=settings,
         catalog=catalog,
@@ -271,25 +278,21 @@ def _write_report(run: Run, folder: Path) -> None:
         notify(f"wrote {path}")
 
 
-def _find_suite(suite: str | None, toolsets: tuple[str, ...]) -> str:
-    """The suite to be run; empty if none. One of the command line goes before toolsets of the environment, and back.
+def _choose_toolsets(suite: str | None, toolsets: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The suite and the toolsets to be run; one of the command line goes before the other of the environment.
+
+    Where both are from one place, both are left, and the run is refused.
 
     Raises:
         NotFoundError: no such suite.
-        ToolbeltError: it was asked for in the same place as toolsets.
     """
     if suite is None:
-        return ""
-    if toolsets:
-        source = click.get_current_context().get_parameter_source
-        typed = {name for name in ("suite", "toolsets") if source(name) is ParameterSource.COMMANDLINE}
-        if typed == {"toolsets"}:
-            return ""
-        if typed != {"suite"}:
-            raise ToolbeltError(
-                f"--suite {suite} says which toolsets are run, and so does --toolset; leave one of them out."
-            )
-    return spell_suite(suite)
+        return "", toolsets
+    source = click.get_current_context().get_parameter_source
+    typed = {name for name in ("suite", "toolsets") if source(name) is ParameterSource.COMMANDLINE}
+    if toolsets and typed == {"toolsets"}:
+        return "", toolsets
+    return spell_suite(suite), () if typed == {"suite"} else toolsets
 
 
 def _show_estimate(request: RunRequest, execution: ExecutionOptions, *, as_json: bool) -> None:

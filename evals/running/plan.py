@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolbelt.evals.running.overflow import FitGuard, LeftOut, ModelLimits, read_left_out, read_model_limits
+from toolbelt.evals.running.ranges import SETTINGS, refuse_outside
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.providers.chat import Sampling
@@ -95,6 +96,9 @@ class RunSettings:
         api_base: Where hosted models are asked, without what may be secret in it; `None` for their provider's place.
         suite: The suite that says which toolsets are run; empty if they are named one by one.
         ask_anyway: Whether it is asked all the same what, by what is known of a model, cannot fit.
+
+    Raises:
+        OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.SETTINGS`.
     """
 
     filter: CaseFilter = CaseFilter()
@@ -105,6 +109,9 @@ class RunSettings:
     api_base: str | None = None
     suite: str = ""
     ask_anyway: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_outside(SETTINGS, self)
 
 
 _STORED_TYPES: Mapping[str, type] = {
@@ -168,6 +175,9 @@ class Plan(RunSettings):
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
+
+    def __post_init__(self) -> None:
+        """A stored plan is read as it was written; `RunSettings` refused what must not be asked for."""
 
     def fit_guard(self, model: str) -> FitGuard | None:
         """The guard that refuses offers that do not fit the model; `None` where everything is sent."""

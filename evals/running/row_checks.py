@@ -121,9 +121,6 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
         run: The run's id.
         plan: Its plan.
     """
-    types = {field.name: str(field.type) for field in fields(TrialRecord)} | dict.fromkeys(
-        ("called", "missing", "surplus"), "texts"
-    )
     own = (
         _below("trial", plan.size),
         _below("arm", len(plan.arms)),
@@ -131,6 +128,9 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
         one_of("outcome", Outcome),
         one_of("ending", Ending),
     )
+    lists = dict.fromkeys(("called", "missing", "surplus"), "texts")
+    ruled = {rule.column for rule in own}
+    types = {field.name: str(field.type) for field in fields(TrialRecord) if field.name not in ruled} | lists
     offer = ColumnRule("offer", "offer IN (SELECT offer FROM offers)", "the key of a row of offers")
     requests = (own[0], offer, *make_rules(ATTEMPT_TYPES))
     of_run = ("run = ?", run)

@@ -175,6 +175,17 @@ def test_D6_entries_that_the_catalog_does_not_have_are_told_and_conflict_all_the
     assert mentions(ran.err, "'own'", "different overrides")
 
 
+def test_K8_what_is_switched_off_is_refused_and_shown_nowhere(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(AGENTS.replace("[money]\n", "[money]\n    tools_config: {vcs: false}\n", 1))
+    keep("clerk", "s", "vcs")
+    data = toolbelt("session", "show", *CLERK, "--json").json
+    assert [row["toolkit"] for row in data["dropped"]] == ["vcs"]
+    assert not {"vcs"} & {row["toolkit"] for row in (*data["loaded"], *data["not_loaded"], *data["tools"])}
+    ran = toolbelt("session", "load", "vcs", *CLERK)
+    assert ran.code == 2
+    assert mentions(ran.err, "'vcs'", "switched off", "tools_config", "'clerk'", "money")
+
+
 def _spawned(*arguments: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "toolbelt", "session", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import doctest
+import math
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,17 @@ import pandas as pd
 import pytest
 
 from tests.evals.cli.test_eval_run import CASES, office, write_dataset
-from toolbelt.errors import NotFoundError, ToolbeltError
+from tests.wording import mentions
+from toolbelt.errors import NotFoundError, OutOfRangeError, ToolbeltError
 from toolbelt.evals import CaseFilter, Run, load_run, resume_run, run_eval
 from toolbelt.evals.execution import ExecutionOptions
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.running.ranges import EXECUTION, SETTINGS
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.setup.reporting import CallbackReporter, NoteKind, RunNote
+from toolbelt.providers.chat import Sampling
 
 __all__ = ["office"]
 BY_CHANCE = ["run", "finished", "latency_seconds"]
@@ -179,6 +185,68 @@ def test_E9_what_is_unknown_is_refused_before_anything_is_kept(
         run_eval(**{"dataset": "office", **arguments})
     assert caught.value.kind == kind
     assert not DEFAULT_FILE.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("limit", (0, -1, 1.0)),
+        ("epochs", (0, -1, 1.5, "2", True, None)),
+        ("seed", (2**63, -(2**63) - 1, None)),
+        ("temperature", (-0.1, math.nan, math.inf)),
+        ("max_tokens", (0, -1)),
+        ("request_limit", (0, -1)),
+        ("max_concurrency", (0, -1, 1001)),
+        ("timeout_seconds", (0, -1, math.nan, math.inf, None)),
+        ("max_retries", (-1, None)),
+        ("max_cost_usd", (-0.01, math.nan, math.inf)),
+        ("max_requests", (-1, 1.5)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_E9_a_number_out_of_range_is_refused_before_anything_is_kept(
+    office: Path, name: str, values: tuple[object, ...]
+) -> None:
+    for value in values:
+        given: dict[str, Any] = {name: value}
+        if name in ("temperature", "max_tokens"):
+            given = {"sampling": Sampling(**given)}
+        with pytest.raises(OutOfRangeError) as caught:
+            run_eval("office", toolsets="full", **given)
+        limit = {path.rpartition(".")[2]: allowed for path, allowed in {**SETTINGS, **EXECUTION}.items()}[name]
+        assert (caught.value.name, caught.value.value, caught.value.limit) == (name, value, limit)
+        assert mentions(caught.value, name, repr(value))
+        assert not DEFAULT_FILE.exists()
+
+
+def test_E9_the_least_and_the_most_that_is_allowed_is_taken(office: Path) -> None:
+    run = run_eval("office", toolsets="full", seed=-(2**63), max_concurrency=1000, max_retries=0, max_cost_usd=0)
+    assert run.end is RunEnd.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data"),
+    [
+        ({"models": []}, ("local/bm25",)),
+        ({"suite": "compatibility", "toolsets": ["full", "tiered"]}, ("compatibility", "full", "tiered")),
+    ],
+    ids=["no-model", "a-suite-and-toolsets"],
+)
+def test_E9_a_request_that_is_no_run_is_refused(
+    office: Path, arguments: dict[str, Any], data: tuple[object, ...]
+) -> None:
+    with pytest.raises(ToolbeltError) as caught:
+        run_eval("office", **arguments)
+    assert mentions(caught.value, *data)
+    assert not DEFAULT_FILE.exists()
+
+
+def test_E8_a_stored_plan_is_read_whatever_may_be_asked_for_today(office: Path) -> None:
+    run = run_eval("office", toolsets="full")
+    with RunStore(DEFAULT_FILE) as store:
+        plan = store.get(run.id).plan
+    kept = replace(plan, epochs=0, request_limit=0)
+    assert Plan.from_json(kept.to_json()) == kept
 
 
 def test_a_run_shows_what_it_came_to(office: Path) -> None:

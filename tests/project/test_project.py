@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.wording import naming
 from toolbelt import ExecutableTool, ToolCall, ToolRegistry, open_project
 from toolbelt.errors import InvalidFileError, NotFoundError
 from toolbelt.reporter import Advance, Reporter
@@ -156,6 +158,36 @@ def test_D4_agents_of_the_file_load_their_toolkits(shop: Path) -> None:
     assert names.count("open") == 2
     assert names.count("refund") == 1
     assert (shop / ".toolbelt" / "sessions.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        pytest.param({}, ["refund", "open"], id="all-tools"),
+        pytest.param(
+            {"loadout": "Cashier"}, ["capability_list", "discover_tools", "activate_tool", "refund"], id="loadout"
+        ),
+        pytest.param({"tiers": True}, ["browse_tools", "load_tools"], id="tiers"),
+        pytest.param({"agent": "clerk", "session_id": None}, ["open"], id="an-agent-without-a-session"),
+    ],
+)
+def test_R8_a_session_is_put_together_in_one_step(shop: Path, settings: dict[str, Any], names: list[str]) -> None:
+    tools = ToolRegistry(
+        [
+            ExecutableTool.of(lambda: None, name=name, plugin=plugin)
+            for plugin, name in (("till", "refund"), ("door", "open"))
+        ]
+    )
+    session = open_project(shop).session(tools, **settings)
+    assert [one["name"] for one in session.to_definitions()] == names
+    assert not (shop / ".toolbelt").exists()
+
+
+def test_R8_a_session_of_an_agent_or_loadout_that_there_is_not_names_the_nearest(shop: Path) -> None:
+    with pytest.raises(NotFoundError, match=naming("clerk")):
+        open_project(shop).session(ToolRegistry(), "s1", agent="clark")
+    with pytest.raises(NotFoundError, match=naming("cashier")):
+        open_project(shop).session(ToolRegistry(), "s1", loadout="cashir")
 
 
 def test_a_project_shows_what_it_is(shop: Path) -> None:

@@ -534,11 +534,3 @@ def test_R2_threads_may_list_while_one_registers() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-
-
-def test_what_is_named_first_or_last_stands_there_if_it_is_shown() -> None:
-    registry = ToolRegistry([ExecutableTool(name, function=str) for name in "abcdef"])
-    for _ in range(2):
-        shown = registry.to_definitions(list("abdef"), first=["d", "c", "x", "b"], last=["e", "a", "y"])
-        assert [definition["name"] for definition in shown] == ["d", "b", "f", "e", "a"]
-    assert [definition["name"] for definition in registry.to_definitions()] == list("abcdef")

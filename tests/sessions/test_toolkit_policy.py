@@ -24,6 +24,7 @@ from tests.sessions.samples import (
     shown,
     tool,
 )
+from tests.wording import naming
 from toolbelt.errors import InvalidDefinitionError, StorageError
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
@@ -370,6 +371,13 @@ def test_K8_what_is_switched_off_after_it_was_loaded_is_gone_for_good(store: Ses
     assert session.begin_turn() == ("Toolkit 'ops' is switched off for agent 'a', so this session goes on without it.",)
     assert shown(session) == [*META, "arxiv"]
     assert shown(open_session(a_registry(), agent, store, kits=SWITCHED)) == [*META, "arxiv", "docker"]
+
+
+def test_K2_a_switch_that_would_miss_a_tool_is_refused_when_the_turn_begins() -> None:
+    kits = (Toolkit("ops", member_tools=("dokcer",)),)
+    agent = AgentSpec("a", ("docker",), ("ops",), tools_config={"ops": False})
+    with pytest.raises(InvalidDefinitionError, match=naming("ops", "dokcer", "docker")):
+        open_session(a_registry(), agent, kits=kits).begin_turn()
 
 
 # Several at once

@@ -56,7 +56,7 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
         if as_json:
             print_json(dict(sorted(answer.items())))
         if answer["status"] not in FULFILLED:
-            raise ToolbeltError(refusal_text(answer, agent))
+            raise ToolbeltError(refusal_text(answer, agent, sessions.toolkits.agent.allowed_toolkits))
         if not as_json:
             click.echo(change_text(answer, agent, session_id))
             if unmatched := sessions.toolkits.unmatched_entries((answer["toolkit"],)):

@@ -91,13 +91,13 @@ def _legend(matrix: FitMatrix) -> Iterator[str]:
     """The meanings of the marks that occur."""
     fits = [fit for fits in matrix.fits for fit in fits]
     verdicts = {fit.verdict for fit in fits}
-    if any(_cell(fit).endswith(("%", "x")) for fit in fits):
+    if any(_shows_share(fit) for fit in fits):
         yield "12% share of the window"
     if FitVerdict.FITS_DEGRADED in verdicts:
         yield f"~ over {DEGRADED_SHARE:.0%}"
     if any(fit.verdict is FitVerdict.REFUSES and not fit.surplus for fit in fits):
         yield "x no room"
-    if (most := next((fit.max_tools for fit in fits if _cell(fit).startswith("x>")), None)) is not None:
+    if (most := next((fit.max_tools for fit in fits if _shows_surplus(fit)), None)) is not None:
         yield f"x>{most:,} too many tools"
     if FitVerdict.UNSUPPORTED in verdicts:
         yield "- calls no tools"
@@ -192,10 +192,18 @@ def _fit_name(name: str, width: int) -> str:
     return set_cell_size(name, width)
 
 
+def _shows_surplus(fit: ModelFit) -> bool:
+    return bool(fit.surplus) and fit.verdict is not FitVerdict.UNSUPPORTED
+
+
+def _shows_share(fit: ModelFit) -> bool:
+    return fit.fraction is not None and not fit.surplus and fit.verdict is not FitVerdict.UNSUPPORTED
+
+
 def _cell(fit: ModelFit) -> str:
     if fit.verdict is FitVerdict.UNSUPPORTED:
         return "-"
-    if fit.surplus:
+    if _shows_surplus(fit):
         return f"x>{_few_digits(fit.max_tools or 0)}"
     if fit.fraction is None:
         return "?"

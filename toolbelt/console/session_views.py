@@ -66,13 +66,21 @@ def change_text(answer: Mapping[str, Any], agent: str, session_id: str) -> str:
     return visible(f"unloaded {toolkit!r} {where}; gone with its next turn: {named or 'no tools'}")
 
 
-def refusal_text(answer: Mapping[str, Any], agent: str) -> str:
-    """Why nothing was loaded or unloaded, for a person, and what to do."""
+def refusal_text(answer: Mapping[str, Any], agent: str, allowed_toolkits: Sequence[str] = ()) -> str:
+    """Why nothing was loaded or unloaded, for a person, and what to do.
+
+    Args:
+        answer: Of the meta-tool.
+        agent: Name of the agent.
+        allowed_toolkits: Of its configuration, switched off or not.
+    """
     toolkit, allowed = answer.get("toolkit", ""), answer.get("allowed_toolkits", ())
     may = f" It may load: {', '.join(allowed)}." if allowed else " It may load none."
     match answer["status"]:
         case "unknown":
             return f"No toolkit named {toolkit!r}.{suggestion(toolkit, allowed)}"
+        case "not_allowed" if toolkit in allowed_toolkits:
+            return f"Toolkit {toolkit!r} is switched off by the tools_config of agent {agent!r}.{may}"
         case "not_allowed":
             return f"Toolkit {toolkit!r} is not among the allowed_toolkits of agent {agent!r}.{may}"
         case "sticky":

@@ -198,10 +198,6 @@ class Project:
         of_catalog = self._lint_against_catalog(self.written)
         self._refuse([*self.config.findings, *self._lint_definitions(), *of_catalog])
 
-    def refuse_wrong_toolkits(self) -> None:
-        """Raise everything that is wrong with the toolkits and the agents' switches; tell what is doubtful."""
-        self._refuse(self.lint_toolkits())
-
     def lint(self) -> tuple[Finding, ...]:
         """Everything wrong or doubtful about every loadout that is not built in, and about toolkits and switches."""
         of_catalog = (*self._lint_against_catalog(self.written), *self.lint_toolkits())

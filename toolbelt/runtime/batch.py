@@ -1,8 +1,7 @@
 """The calls of a batch, run at once: each in a task or a thread, with its own time limit (rules R3, R7).
 
-No code in the same process survives a tool that calls `os._exit` or crashes the interpreter, and none can end one that
-is async and blocks the event loop: the watchdog only sees to it that no other call is charged for that. Such tools
-belong in a process of their own.
+Nothing in this process can end an async function that blocks the event loop, or survive `os._exit` and a crash. The
+watchdog sees to it that no other call is charged for the former; such tools can be isolated.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.runtime.context import ToolContext
@@ -92,12 +91,12 @@ async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolRes
     Raises:
         asyncio.CancelledError: the batch was cancelled; its tasks are cancelled too, its threads are left alone.
     """
-    calls = [RunningCall(each) for each in planned if isinstance(each, PlannedCall)]
+    started = [each for each in planned if isinstance(each, PlannedCall)]
     clock = WATCHDOG.watch()
-    longest = max((call.limit_seconds for call in calls if call.limit_seconds is not None), default=0.0)
-    now = asyncio.get_running_loop().time()
-    for call in calls:
-        call.start_clock(clock, longest, now)
+    longest = max([each.timeout_seconds or 0.0 for each in started], default=0.0)
+    loop = asyncio.get_running_loop()
+    start = Start(clock, loop.time(), clock.blocked_seconds, longest)
+    calls = [RunningCall(each, loop, start) for each in started]
     timers = start_time_limits(call for call in calls if call.is_prepared)
     for call in calls:
         call.start()
@@ -117,6 +116,21 @@ async def run_batch(planned: Sequence[PlannedCall | ToolResult]) -> list[ToolRes
     return [each if isinstance(each, ToolResult) else next(results) for each in planned]
 
 
+class Start(NamedTuple):
+    """From where the time of calls counts.
+
+    Attributes:
+        clock: Of the loop.
+        at, blocked_seconds: The time, and how long the loop had been blocked by then.
+        longest_seconds: The longest time limit in the batch.
+    """
+
+    clock: LoopClock
+    at: float
+    blocked_seconds: float
+    longest_seconds: float
+
+
 class RunningCall:
     """One call. An async function runs in a task on the loop, a sync one in a thread.
 
@@ -128,16 +142,13 @@ class RunningCall:
     """
 
     __slots__ = (
-        "_blocked_before",
-        "_clock",
         "_handle",
         "_is_stopped",
         "_isolated",
-        "_longest_seconds",
         "_loop",
         "_output",
         "_planned",
-        "_started_at",
+        "_start",
         "_task",
         "_timers",
         "blocked_seconds",
@@ -146,32 +157,20 @@ class RunningCall:
         "result",
     )
 
-    def __init__(self, planned: PlannedCall) -> None:
+    def __init__(self, planned: PlannedCall, loop: asyncio.AbstractEventLoop, start: Start) -> None:
         self._planned = planned
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
+        self._start = start
         self._output = CapturedOutput()
         self._handle = CoroutineHandle()
         self._task: asyncio.Task[None] | None = None
         self._timers: Iterable[asyncio.TimerHandle] = ()
         self._is_stopped = False
         self._isolated: IsolatedCall | None = None
-        self.result: asyncio.Future[ToolResult] = self._loop.create_future()
+        self.result: asyncio.Future[ToolResult] = loop.create_future()
         self.limit_seconds = planned.timeout_seconds
         self.is_prepared = planned.prepare is None and planned.question is None
         self.blocked_seconds = 0.0
-
-    def start_clock(self, clock: LoopClock, longest_seconds: float, now: float) -> None:
-        """Count the time of the call from now.
-
-        Args:
-            clock: Of the loop.
-            longest_seconds: The longest time limit in the batch.
-            now: On the clock of the loop.
-        """
-        self._clock = clock
-        self._blocked_before = clock.blocked_seconds - self.blocked_seconds
-        self._longest_seconds = longest_seconds
-        self._started_at = now
 
     @property
     def seconds_left(self) -> float | None:
@@ -183,11 +182,11 @@ class RunningCall:
         if self.limit_seconds is None:
             return None
         now = self._loop.time()
-        left = self.limit_seconds - (now - self._started_at)
-        others = self._clock.blocked_seconds - self._blocked_before - self.blocked_seconds
+        left = self.limit_seconds - (now - self._start.at)
+        others = self._start.clock.blocked_seconds - self._start.blocked_seconds - self.blocked_seconds
         if others <= 0:
             return left
-        latest = max(self._started_at + self._longest_seconds, self._clock.freed_at) + LENIENCY_SECONDS
+        latest = max(self._start.at + self._start.longest_seconds, self._start.clock.freed_at) + LENIENCY_SECONDS
         return min(left + others, latest - now)
 
     def start(self) -> None:
@@ -240,15 +239,17 @@ class RunningCall:
             self._set_result(self._finish(prepared, reduce=False))
         else:
             planned.context = prepared
-            self.start_clock(self._clock, self._longest_seconds, self._loop.time())
-            self._timers = start_time_limits((self,))
+            self._start_time()
             self._start_tool()
+
+    def _start_time(self) -> None:
+        self._start = self._start._replace(at=self._loop.time(), blocked_seconds=self._start.clock.blocked_seconds)
+        self._timers = start_time_limits((self,))
 
     async def _ask(self, question: Future[FunctionOutcome]) -> ToolContext | ToolResult:
         """The context if the tool is available, else why it is not; the time that takes is the call's."""
         planned = self._planned
-        self.start_clock(self._clock, self._longest_seconds, self._loop.time())
-        self._timers = start_time_limits((self,))
+        self._start_time()
         outcome = await asyncio.wrap_future(question)
         for timer in self._timers:
             timer.cancel()

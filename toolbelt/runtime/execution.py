@@ -81,7 +81,7 @@ class BatchRunner:
         """
         shared_chars = chars_per_call(self.context.result_budget_chars, len(calls))
         admission = Admission(self.gates, self.find, self.shown_names)
-        await admission.ask_tools(call.name for call in calls)
+        open_questions = await admission.ask_tools({call.name for call in calls})
         planned: list[PlannedCall | ToolResult] = []
         for call in calls:
             tool = admission.admit(call.name)
@@ -90,8 +90,9 @@ class BatchRunner:
                 budget_chars = self.context.result_budget_chars if tool.of_session else shared_chars
                 max_chars = max_chars_of_call(budget_chars, tool.max_result_chars)
                 made = self._plan(tool, call, max_chars)
-                question = admission.find_open_question(tool)
-                planned.append(made if question is None else self._wait_for(question, tool, made, max_chars))
+                if open_questions and (question := open_questions.get(tool.name)) is not None:
+                    made = self._wait_for(question, tool, made, max_chars)
+                planned.append(made)
             else:
                 max_chars = max_chars_of_call(shared_chars, admission.find_max_result_chars(call.name))
                 planned.append(limit_result(ToolResult.failure(FailureCode.NOT_AVAILABLE, tool), max_chars))
@@ -100,7 +101,7 @@ class BatchRunner:
 
     def _plan(self, tool: ExecutableTool, call: ToolCall, max_chars: int) -> PlannedCall | ToolResult:
         """The call as it is to be run, or its result where it is not run."""
-        if (missing := find_missing_backends(tool, self.backends)) is not None:
+        if tool.capabilities and (missing := find_missing_backends(tool, self.backends)) is not None:
             return limit_result(ToolResult.failure(FailureCode.NOT_AVAILABLE, str(missing)), max_chars)
         reducer = None if self.reducers is None else self.reducers.get(tool.name)
         is_shared = tool.guard is not None or reducer is not None or self.context.dry_run
@@ -186,12 +187,15 @@ class Admission:
         self._questions: dict[str, Future[FunctionOutcome]] = {}
         self._unknown_count = 0
 
-    async def ask_tools(self, names: Iterable[str]) -> None:
+    async def ask_tools(self, names: Iterable[str]) -> Mapping[str, Future[FunctionOutcome]]:
         """Ask the tools that may be called whether they are available, all at once; wait for those that answer quickly.
 
         No tool of the batch runs meanwhile, so that none changes the answer of another.
+
+        Returns:
+            The questions that are still open, by tool.
         """
-        for name in dict.fromkeys(names):
+        for name in names:
             registered = self._find(name)
             if (
                 registered is not None
@@ -205,11 +209,7 @@ class Admission:
             _, slow = await asyncio.wait(answers, timeout=QUICK_SECONDS)
             for answer in slow:  # nobody waits for it; the question goes on
                 answer.cancel()
-
-    def find_open_question(self, tool: ExecutableTool) -> Future[FunctionOutcome] | None:
-        """The question that a tool has not answered yet; `None` where it has, or is not asked."""
-        question = self._questions.get(tool.name)
-        return None if question is None or question.done() else question
+        return {name: question for name, question in self._questions.items() if not question.done()}
 
     def admit(self, name: str) -> ExecutableTool | str:
         """The tool of the name, or the reason why it cannot be called."""

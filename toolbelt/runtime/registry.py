@@ -160,8 +160,6 @@ class ToolRegistry:
         filter_opts: FilterOpts | None = None,
         *,
         form: str = LITE,
-        first: Iterable[str] = (),
-        last: Iterable[str] = (),
     ) -> list[dict[str, Any]]:
         """The definitions for the model, in order of registration; identical to the byte as long as nothing changes.
 
@@ -170,9 +168,6 @@ class ToolRegistry:
             filter_opts: Which other tools pass.
             form: `lite` for `{name, description, parameters}`, with parameters that cannot be changed; else a
                 provider's (`openai`, `litellm`, `anthropic`, `mcp`), with plain values that the caller may change.
-            first: Names of tools that come before the others, in this order, if they are shown.
-            last: Names of tools that come after the others. A change among these keeps a provider's cache of
-                everything before them.
 
         Raises:
             NotFoundError: an unknown form, with the nearest.
@@ -181,7 +176,7 @@ class ToolRegistry:
             raise NotFoundError("form", form, (LITE, *DEFINITION_FORMATS))
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
         self._log_unmatched(gates.filters)
-        definitions = self._snapshot.definitions(form, gates, tuple(first), tuple(last))
+        definitions = self._snapshot.definitions(form, gates)
         if form == LITE:
             return [dict(definition) for definition in definitions]
         return [thaw(definition) for definition in definitions]

@@ -39,7 +39,7 @@ class RegistrySnapshot:
         self._plugins = dict(plugins)
         self._reserved = tuple(reserved)
         self._rendered: dict[str, tuple[FrozenDefinition, ...]] = {}
-        self._passing: dict[tuple[str, Gates, tuple[str, ...], tuple[str, ...]], _PassingTools] = {}
+        self._passing: dict[tuple[str, Gates], _PassingTools] = {}
 
     @cached_property
     def wire_names(self) -> Mapping[str, str]:
@@ -80,11 +80,9 @@ class RegistrySnapshot:
                 return tools[name]
         return self._by_id.get(name)
 
-    def definitions(
-        self, form: str, gates: Gates, first: tuple[str, ...] = (), last: tuple[str, ...] = ()
-    ) -> tuple[FrozenDefinition, ...]:
-        """The definitions of the tools that pass the gates now: those named `first`, the rest, those named `last`."""
-        key = (form, gates, first, last)
+    def definitions(self, form: str, gates: Gates) -> tuple[FrozenDefinition, ...]:
+        """The definitions of the tools that pass the gates now, in order of registration."""
+        key = (form, gates)
         passing = self._passing.get(key)
         if passing is None:
             if len(self._passing) >= _MAX_CACHED_GATES:  # gates that are new each time are not worth caching
@@ -98,7 +96,7 @@ class RegistrySnapshot:
             if entry.tool.is_available is None and gates.find_refusal(entry) is None:
                 yield entry.wire_name
 
-    def _find_passing(self, form: str, gates: Gates, first: tuple[str, ...], last: tuple[str, ...]) -> _PassingTools:
+    def _find_passing(self, form: str, gates: Gates) -> _PassingTools:
         rendered = self._rendered.get(form)
         if rendered is None:
             rendered = self._rendered[form] = tuple(self._render(entry.tool, form) for entry in self._entries.values())
@@ -107,9 +105,6 @@ class RegistrySnapshot:
             for entry, definition in zip(self._entries.values(), rendered, strict=True)
             if gates.find_exclusion(entry) is None and find_missing_backends(entry.tool, gates.backends) is None
         ]
-        places = {name: place for place, name in enumerate(last, start=1)}
-        places.update((name, place) for place, name in enumerate(first, start=-len(first)))
-        passing.sort(key=lambda pair: places.get(pair[0].name, 0))
         conditional = tuple((place, tool) for place, (tool, _) in enumerate(passing) if tool.is_available is not None)
         return _PassingTools(tuple(definition for _, definition in passing), conditional)
 

@@ -62,7 +62,7 @@ class DynamicToolkits:
 
         toolkits, loaded = DynamicToolkits(agent, project_toolkits), None
         loaded = toolkits.restore(loaded).loaded                       # at the beginning of a turn
-        keys = toolkits.tool_keys(loaded)                              # for every request of that turn
+        tools = toolkits.shown_tools(loaded)                           # for every request of that turn
         answer, after = toolkits.load("devops", loaded)                # when the model asks; `after` is for the next
 
     Attributes:
@@ -220,10 +220,6 @@ class DynamicToolkits:
                 present = {**bundle.compared, **present}
                 merged = {**merged, **{tool.key: tool for tool in bundle.tools.values() if tool.key not in merged}}
         return tuple(merged.values())
-
-    def tool_keys(self, loaded: Iterable[str]) -> tuple[str, ...]:
-        """Keys of the tools; order and errors as in `merge`."""
-        return tuple(tool.key for tool in self.merge(loaded))
 
     def reachable_keys(self) -> tuple[str, ...]:
         """Keys of all tools that the agent has or could load, static tools first."""

@@ -40,7 +40,7 @@ class Session:
     Without policies, the session has all tools of the registry. Each policy takes tools away, shows them later, or
     adds meta-tools by which the model asks for them; a tool that is not reachable is answered like one that does not
     exist. A turn has the tools that were registered when it began. Sessions share nothing but the registry, which
-    never changes.
+    they never change.
 
     Tools of the registry that are `of_session` are the session's own: they are shown after the meta-tools, and no
     policy applies to them.
@@ -155,16 +155,22 @@ class Session:
         """Run the calls of one answer of the model, as `ToolRegistry.execute_parallel`.
 
         A tool is called by its name, its wire name, or its id. Meta-tools are called in the same batch, in their order;
-        nothing that they change applies to another call of the batch.
+        nothing that they change applies to another call of the batch. They count as calls (rule R4), but their answers
+        may take the whole budget: cut JSON says nothing.
 
         Args:
             calls: In any form that the registry accepts.
             attachments: Of the turn.
             settings: As for `context`.
+
+        Returns:
+            As the registry. A call of a tool that comes later is refused with what the model can do.
+
+        Raises:
+            ToolbeltError: no turn has begun, and none can, as `begin_turn`.
         """
         self._update()
         running, context = self._callable, self.context(**settings)
-        self._is_current = False  # also if the batch is cancelled, meta-tools may have changed something
         results = await running.execute_parallel(calls, context, self._allowed_tools, self._filter_opts, attachments)
         max_chars = chars_per_call(context.result_budget_chars, len(results))
         return [self._explained(result, running, max_chars) for result in results]
@@ -279,7 +285,10 @@ class Session:
         async def answer(**arguments: Any) -> ToolResult:
             loop = asyncio.get_running_loop()
             async with self._locks.setdefault(loop, asyncio.Lock()):  # locks are fair: in the order of the calls
-                return await policy.answer(tool.name, arguments)
+                try:
+                    return await policy.answer(tool.name, arguments)
+                finally:
+                    self._is_current = False
 
         return ExecutableTool(
             tool.name,

@@ -322,8 +322,8 @@ class Comparison:
         return self.old.name == self.new.name
 
     def __repr__(self) -> str:
+        sides = f"of {self.old.name} with {self.new.name}" if not self.is_within else f"within {self.new.name}"
         if not self.is_comparable:
             why = ", ".join(reason.aspect.value for reason in self.reasons)
-            return f"<Comparison of {self.old.name} with {self.new.name}: not comparable ({why})>"
-        pairs = "; ".join(map(repr, self.pairs)) or "no arms"
-        return f"<Comparison of {self.old.name} with {self.new.name}: {pairs}>"
+            return f"<Comparison {sides}: not comparable ({why})>"
+        return f"<Comparison {sides}: {'; '.join(map(repr, self.pairs)) or 'no arms'}>"

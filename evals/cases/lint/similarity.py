@@ -192,6 +192,6 @@ def _join_met(
                     groups.join(number, other)
                     break
             else:
-                if room < len(others):
+                if most < len(others):
                     yield number
         seen.setdefault(groups.find(number), []).append(number)

@@ -71,6 +71,8 @@ def test_E8_a_row_that_was_changed_by_hand_is_named(store: Path, statement: str,
                 opened.get("latest")
         assert {(finding.rule, finding.file) for finding in caught.value.findings} == {("damaged-row", str(store))}
         assert row in caught.value.findings[0].message
+        is_named = any(word in statement for word in ("banana", "ending"))
+        assert is_named == ("one of" in caught.value.findings[0].message)
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_ne
     toolkits = DynamicToolkits(AGENT, TOOLKITS, expand_over(SMALL))
     conversation, loaded, after = start(ANY), toolkits.initial, toolkits.initial
     for calls in [*replies, []]:
-        assert shown(opened, ANY, conversation)[3:] == list(toolkits.tool_keys(loaded))
+        assert shown(opened, ANY, conversation)[3:] == [tool.key for tool in toolkits.merge(loaded)]
         for call in calls:
             if call.name != "commit":
                 key = (call.arguments or {}).get("toolkit", "")
@@ -311,9 +311,9 @@ def test_D4_what_is_offered_is_what_was_loaded_at_the_last_turn_and_a_turn_is_ne
             assert (opened.follow_up(ANY, conversation, SPOKEN) is None) == (loaded == after)
             loaded = after
         conversation = play(opened, ANY, calls, conversation=conversation)
-    assert shown(opened, ANY, Conversation(ANY.messages, conversation.exchanges))[3:] == list(
-        toolkits.tool_keys(loaded)
-    )
+    assert shown(opened, ANY, Conversation(ANY.messages, conversation.exchanges))[3:] == [
+        tool.key for tool in toolkits.merge(loaded)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -311,3 +311,4 @@ def test_a_comparison_can_be_read_in_a_shell() -> None:
     assert shown.endswith("accuracy +50.0 points, insufficient_data>")
     other = replace(new, about=replace(new.about, epochs=2))
     assert repr(compare_runs(old, other)) == f"<Comparison of a with b: not comparable ({Aspect.EPOCHS})>"
+    assert repr(compare_runs(old, measures=SHARES)).startswith("<Comparison within a: ")
