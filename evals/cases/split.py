@@ -35,7 +35,7 @@ class SplitSide(StrEnum):
     HELD_OUT = "held-out"
 
 
-class Grouping(StrEnum):
+class SplitGrouping(StrEnum):
     """Which cases stay on one side."""
 
     CLUSTER = "cluster"
@@ -91,7 +91,7 @@ def draw_split(
     dataset: Dataset,
     held_out: float,
     *,
-    by: Grouping = Grouping.CLUSTER,
+    by: SplitGrouping = SplitGrouping.CLUSTER,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Split:
@@ -117,7 +117,7 @@ def draw_split(
             progress(position)
     split = groups.split(held_out)
     if not split.groups[SplitSide.HELD_OUT]:
-        what = "cluster" if by is Grouping.CLUSTER else "group of cases that share no tool with the others"
+        what = "cluster" if by is SplitGrouping.CLUSTER else "group of cases that share no tool with the others"
         raise ToolbeltError(f"Nothing can be held out: no kind of case has more than one {what}.")
     return split
 
@@ -135,10 +135,10 @@ class _Groups:
         self._kinds: dict[str, int] = {}
         self._kind_of_case = array("I")
 
-    def add(self, case: Case, by: Grouping) -> None:
+    def add(self, case: Case, by: SplitGrouping) -> None:
         """Add a case."""
         first = self._number("c", case.cluster)
-        if by is Grouping.TOOL:
+        if by is SplitGrouping.TOOL:
             for tool in sorted({tool for answer in case.answers for call in answer for tool in call.tools}):
                 self._link(first, self._number("t", tool))
         self._cases.append(first)

@@ -14,7 +14,7 @@ from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.split import Grouping, Split, SplitSide, draw_split
+from toolbelt.evals.cases.split import Split, SplitGrouping, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
@@ -34,8 +34,8 @@ _MOST_LARGE = 5
 @option("--output", "-o", required=True, metavar="FOLDER", help="Gets dev/ and held-out/, a dataset each.")
 @option(
     "--by",
-    type=click.Choice([grouping.value for grouping in Grouping]),
-    default=Grouping.CLUSTER.value,
+    type=click.Choice([grouping.value for grouping in SplitGrouping]),
+    default=SplitGrouping.CLUSTER.value,
     show_default=True,
     help="What stays on one side: paraphrases of one task; or all cases that one tool is the answer to.",
 )
@@ -75,7 +75,7 @@ def split(
     """
     opened, _ = open_with_project(dataset, catalog, config)
     with progress("drawing cases", len(opened)) as advance:
-        drawn = draw_split(opened, held_out, by=Grouping(by), seed=seed, progress=advance)
+        drawn = draw_split(opened, held_out, by=SplitGrouping(by), seed=seed, progress=advance)
     with progress("writing cases", len(opened)) as advance:
         parts = write_split(opened, drawn, output, overwrite=force, progress=advance)
     if excluded := sum(opened.excluded.values()):
@@ -142,7 +142,7 @@ def _show(parts: Mapping[SplitSide, WrittenPart], drawn: Split, by: str) -> None
         dev = f"{counts[SplitSide.DEVELOPMENT]:,}"
         rows.append((visible(kind) or "(none)", dev, f"{held:,}", f"{held / total:.0%}", ""))
     table = fitted_table(screen, ("kind", "dev", "held out", "share", ""), rows, right=(1, 2, 3))
-    group = "cluster" if by == Grouping.CLUSTER else "group"
+    group = "cluster" if by == SplitGrouping.CLUSTER else "group"
     lines = [
         Text(
             f"{written.folder}: {plural(written.cases, 'case')} in {plural(drawn.groups[part], group)}, "

@@ -94,7 +94,7 @@ class FitGuard:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutArm:
     """A model and a toolset of a suite that are not run together.
 
     Attributes:
@@ -116,6 +116,6 @@ def read_model_limits(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
     return {model: ModelLimits(**limits) for model, limits in plan.get("rooms", {}).items()}
 
 
-def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOut, ...]:
+def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOutArm, ...]:
     """The `left_out` of a stored plan."""
-    return tuple(LeftOut(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))
+    return tuple(LeftOutArm(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))

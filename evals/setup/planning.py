@@ -11,7 +11,7 @@ from typing import Any
 from toolbelt import __version__
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.fields import UNKNOWN_KEY
-from toolbelt.evals.running.overflow import LeftOut
+from toolbelt.evals.running.overflow import LeftOutArm
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
@@ -67,7 +67,7 @@ def make_plan(
     shown = _in_variants(specs, expand_variants(variants or (PLAIN,)), reporter)
     arms = tuple(Arm(model, str(spec), variant.name) for model in dict.fromkeys(models) for spec, variant in shown)
     limits = find_limits(project, models, settings.sampling.max_tokens)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutArm, ...] = ()
     if settings.suite:
         arms, left_out = leave_out(project, arms, limits, reporter, ask_anyway=settings.ask_anyway)
         specs = tuple(dict.fromkeys(arm.spec for arm in arms))

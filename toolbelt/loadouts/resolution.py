@@ -11,7 +11,7 @@ from functools import cached_property
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts.loadout import ToolLoadout
-from toolbelt.loadouts.selection import Selection, Status, active_tools
+from toolbelt.loadouts.selection import MergedLoadouts, Status, active_tools
 from toolbelt.patterns import fold, matches
 
 
@@ -282,8 +282,8 @@ class Resolution:
         )
 
     @cached_property
-    def _selection(self) -> Selection | None:
-        return Selection.of(self.chain)
+    def _selection(self) -> MergedLoadouts | None:
+        return MergedLoadouts.of(self.chain)
 
     @cached_property
     def _plugins_by_status(self) -> dict[Status, tuple[str, ...]]:

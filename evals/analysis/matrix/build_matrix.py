@@ -24,7 +24,7 @@ from toolbelt.evals.analysis.matrix.matrix import (
     UnassignableToolsets,
 )
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
-from toolbelt.evals.running.overflow import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import FitVerdict
@@ -148,7 +148,7 @@ def _find_reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bo
         yield CellReason(CellProblem.NOT_RUN, missing)
 
 
-def _left_out(left_out: LeftOut) -> Cell:
+def _left_out(left_out: LeftOutArm) -> Cell:
     state = CellState.UNSUPPORTED if left_out.verdict is FitVerdict.UNSUPPORTED else CellState.NO_CHOICE
     reason = CellReason(CellProblem.LEFT_OUT, cause=left_out.reason)
     return Cell(left_out.toolset, state, verdict=left_out.verdict, reasons=(reason,))

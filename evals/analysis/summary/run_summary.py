@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolbelt.evals.running.overflow import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
@@ -269,4 +269,4 @@ class RunSummary:
     code: Mapping[str, str] = field(default_factory=dict)
     suite: str = ""
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutArm, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.summary.queries import Timing, find_reasons, measure_epochs, time_requests
+from toolbelt.evals.analysis.summary.queries import ArmTiming, find_reasons, measure_epochs, time_requests
 from toolbelt.evals.analysis.summary.rates import (
     CALL_RATES,
     RATES,
@@ -86,7 +86,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             names,
             planned_trials,
             groups.get(number, {}),
-            timings.get(number, Timing()),
+            timings.get(number, ArmTiming()),
             epochs.get(number, ()),
             clusters,
             reasons,
@@ -142,7 +142,7 @@ def _arm(
     names: Sequence[str],
     planned: int,
     outcomes: Mapping[str, Row],
-    timing: Timing,
+    timing: ArmTiming,
     passing: tuple[PassAtK, ...],
     clusters: ClusterCounts,
     reasons: Mapping[tuple[int, str], str],

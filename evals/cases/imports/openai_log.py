@@ -20,7 +20,7 @@ from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
 from toolbelt.evals.cases.imports.import_report import UnmappedError
 from toolbelt.evals.cases.imports.messages import Call, Message, calls_of, check_answers, opening, results_of
 from toolbelt.evals.cases.imports.openai_log_records import (
-    Exchange,
+    LoggedExchange,
     count_choices,
     is_batch_response,
     looks_like_exchange,
@@ -89,7 +89,7 @@ class OpenAILog:
         if count := self._responses.repeated:
             context.report.count("a second response to one request of a batch", count)
 
-    def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
+    def _answered(self, exchange: LoggedExchange, custom_id: str) -> LoggedExchange:
         response = self._responses.find(custom_id)
         if response is None:
             raise UnmappedError(NO_RESPONSE)
@@ -97,7 +97,7 @@ class OpenAILog:
         return replace(exchange, answer=answer, id=custom_id, choices=choices)
 
 
-def _read(record: Record) -> Exchange | None:
+def _read(record: Record) -> LoggedExchange | None:
     """The exchange of a record; `None` if it can make no case, which `rows` reports."""
     try:
         return read_exchange(record.data)
@@ -108,7 +108,9 @@ def _read(record: Record) -> Exchange | None:
 class _Turns:
     """The cases of one record."""
 
-    def __init__(self, exchange: Exchange, offered: tuple[str, ...] | None, context: Context, record: Record) -> None:
+    def __init__(
+        self, exchange: LoggedExchange, offered: tuple[str, ...] | None, context: Context, record: Record
+    ) -> None:
         self._exchange = exchange
         self._offered = offered
         self._context = context

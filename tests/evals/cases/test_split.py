@@ -15,7 +15,7 @@ from tests.evals.cases.samples import CATALOG, case, write_dataset
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.split import Grouping, LargeGroup, SplitSide, draw_split
+from toolbelt.evals.cases.split import LargeGroup, SplitGrouping, SplitSide, draw_split
 
 
 def rows(clusters: int, kind: str = "single", each: int = 3, **fields: Any) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def test_E3_by_tool_no_right_tool_is_in_both_parts(tmp_path: Path) -> None:
     made.append(case(id="both", kind="k", expected=[{"tool": "git_push"}, {"tool": "git_log"}]))
     made += [case(id=f"none-{n}", kind="none", expected=[]) for n in range(5)]
     dataset = opened(tmp_path / "d", made)
-    split = draw_split(dataset, 0.5, by=Grouping.TOOL)
+    split = draw_split(dataset, 0.5, by=SplitGrouping.TOOL)
     tools_of = {part: set[str]() for part in SplitSide}
     for position in range(len(dataset)):
         tools_of[split.part(position)] |= dataset.case(position).right_ids
@@ -134,7 +134,7 @@ def unequal(folder: Path, hub_cases: int, small_cases: int) -> Dataset:
 def test_E7_by_tool_a_large_group_is_held_out_as_often_as_a_small_one(tmp_path: Path) -> None:
     dataset = unequal(tmp_path / "d", hub_cases=12, small_cases=3)  # 12 of 102 cases: less than the share
     seeds = 200
-    splits = [draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed) for seed in range(seeds)]
+    splits = [draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed) for seed in range(seeds)]
     of_hub = sum(split.parts[0] for split in splits) / seeds
     of_another = sum(split.parts[12] for split in splits) / seeds
     # 6 of 31 groups: 0.19, give or take three standard errors of 0.028. By the least hash alone it would be over 0.9.
@@ -148,7 +148,7 @@ def test_E7_by_tool_a_large_group_is_held_out_as_often_as_a_small_one(tmp_path: 
 def test_E7_by_tool_what_most_hangs_on_is_never_held_out(tmp_path: Path) -> None:
     dataset = unequal(tmp_path / "d", hub_cases=300, small_cases=2)
     for seed in range(40):
-        split = draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed)
+        split = draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed)
         assert not any(split.parts[:300])
         assert split.groups == {SplitSide.DEVELOPMENT: 25, SplitSide.HELD_OUT: 6}
         assert split.large == (LargeGroup("k", 300, 360, 0),)
@@ -181,6 +181,6 @@ def test_E7_a_cluster_larger_than_the_share_stays_and_is_told(
 def test_E7_by_tool_a_public_set_is_divided_as_asked(tmp_path: Path) -> None:
     dataset = open_dataset(str(SHARED_DATA / "seal_tools"))
     for seed in range(3):
-        split = draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed)
+        split = draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed)
         assert split.held_out < 0.4
         assert max(group.cases for group in split.large) > len(dataset) / 2

@@ -15,7 +15,7 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.overflow import (
     FitGuard,
-    LeftOut,
+    LeftOutArm,
     ModelLimits,
     describe_overflow,
     read_left_out,
@@ -83,8 +83,8 @@ def test_E4_each_offer_is_looked_at_once_and_forgotten_with_it() -> None:
 def test_E8_rooms_and_what_was_left_out_survive_the_store() -> None:
     rooms = {"m": ModelLimits(8_192, 2_048, 128, True), "n": ModelLimits(tool_calling=False)}
     left = (
-        LeftOut("m", "loadout:auto", FitVerdict.UNKNOWN, "why"),
-        LeftOut("n", "full", FitVerdict.UNSUPPORTED, "why"),
+        LeftOutArm("m", "loadout:auto", FitVerdict.UNKNOWN, "why"),
+        LeftOutArm("n", "full", FitVerdict.UNSUPPORTED, "why"),
     )
     kept = json.loads(
         json.dumps({"rooms": {name: asdict(room) for name, room in rooms.items()}, "left_out": list(map(asdict, left))})
