@@ -14,7 +14,7 @@ from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.providers.chat import Usage
 
 
-@pytest.mark.parametrize("room", [None, ModelLimits(8192, 2048)], ids=["no-window-known", "a-small-window"])
+@pytest.mark.parametrize("limits", [None, ModelLimits(8192, 2048)], ids=["no-window-known", "a-small-window"])
 def test_the_estimate_is_what_an_able_model_is_asked(tmp_path: Path, limits: ModelLimits | None) -> None:
     model = AbleModel()
     estimated = estimate_probe(model, EstimateCounter(), limits=limits)

@@ -115,7 +115,7 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("room", "tokens", "has_room"),
+    ("limits", "tokens", "has_room"),
     [
         (ModelLimits(), 10**9, True),
         (ModelLimits(8192), 8191, True),
