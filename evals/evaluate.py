@@ -59,8 +59,8 @@ def run_eval(
 ) -> Run:
     """Ask the cases of a dataset over toolsets and models, and score every answer.
 
-    Every answer is kept as it comes; an interrupted run goes on with `resume_run`. Nothing is printed. It may be
-    called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
+    Every answer is stored when it arrives; `resume_run` continues an interrupted run. Nothing is printed. The function
+    may be called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
 
     Example:
         >>> import tempfile
@@ -104,7 +104,7 @@ def run_eval(
     Raises:
         NotFoundError: no such dataset, toolset, loadout, agent or suite.
         ToolbeltError: what is asked for is malformed or cannot be done; nothing was spent.
-        StorageError: a trial could not be kept; all kept before are.
+        StorageError: a trial could not be stored; the trials stored before remain.
         KeyboardInterrupt: by the user; the run can be resumed, and a note says so.
     """
     sampling = sampling or Sampling()

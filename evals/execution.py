@@ -66,15 +66,15 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """How models are asked in one execution of a run; no part of what the run is.
+    """How models are called in one execution of a run. The options do not change which trials the run has.
 
     Attributes:
         api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
-        max_concurrency: Trials under way at once.
+        max_concurrency: Trials that run at the same time.
         timeout_seconds: For one request.
-        max_retries: Times that a request is asked again after a failure that may pass.
+        max_retries: How often a request is repeated after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
-        max_requests: The run stops before it asks more often; likewise.
+        max_requests: The run stops before it makes more requests; earlier executions included.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
@@ -111,7 +111,7 @@ def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalRepo
 def estimate_eval(
     request: RunRequest, options: ExecutionOptions, reporter: EvalReporter
 ) -> tuple[Plan, tuple[ArmEstimate, ...]]:
-    """What a run would take in requests, tokens and dollars; nothing is asked, and nothing is kept."""
+    """Requests, tokens and dollars that a run would take. No model is called, and nothing is stored."""
     from toolbelt.evals.setup.estimate import estimate_run
 
     inputs, plan = plan_run(request, reporter)

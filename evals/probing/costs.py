@@ -20,7 +20,7 @@ from toolbelt.evals.running.records import Attempts, plus_cost
 from toolbelt.providers.chat import Usage
 
 TOKENS_OF_AN_ANSWER = 150
-"""Rough: a call takes some 30, a sentence likewise; a model that thinks first takes some hundreds, or thousands."""
+"""A rough number: a call or a sentence takes about 30; a model that thinks first takes hundreds or thousands."""
 
 
 @dataclass(frozen=True, slots=True)

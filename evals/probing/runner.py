@@ -55,7 +55,7 @@ class ProbeSettings:
         limits: Limits of the model's window; its other limits are ignored, as the probe tests them. `None` if unknown.
         policy: How failed requests are retried.
         max_requests: Most requests, with retries and earlier sessions; `None` for no limit.
-        max_cost_usd: Likewise for the cost.
+        max_cost_usd: Most cost in USD, with retries and earlier sessions; `None` for no limit.
         max_concurrency: Concurrent checks.
         max_tokens: The longest answer; `None` leaves it to the provider.
     """

@@ -79,7 +79,7 @@ class Runner:
     Attributes:
         plan: What is to be run.
         run: Its id in the store.
-        store: Keeps it.
+        store: Gets its trials.
         cases: The cases.
         trial_runners: One an arm.
         watcher: Receives finished trials and why the run stops.
@@ -118,7 +118,7 @@ class Runner:
             `finished` or `incomplete`, the latter with `reasons`.
 
         Raises:
-            StorageError: a trial could not be kept; all kept before are.
+            StorageError: a trial could not be stored; the trials stored before remain.
         """
         self._execution = (asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task()))
         if self._is_interrupted:
@@ -165,7 +165,7 @@ class Runner:
             self.store.add_cases(self.run, map(self.cases.case, range(position, self._kept_cases)))
 
     def _mind_errors(self, record: TrialRecord) -> None:
-        """Leave out a model that only fails: every trial would wait for a server that is down."""
+        """Leave out a model whose requests only fail, because every trial would wait for a server that is down."""
         model = self.plan.arms[record.arm].model
         if record.outcome != Outcome.ERROR:
             self._errors[model] = 0

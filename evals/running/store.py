@@ -56,7 +56,7 @@ class RunRow:
         status: `running`, `finished`, `incomplete` or `interrupted`.
         reason: Why it is not finished.
         plan: What it is.
-        finished: Trials that came to an end.
+        finished: Trials that have ended.
     """
 
     run: str
@@ -269,7 +269,7 @@ class RunStore:
         """Store an attempt at a request that has ended.
 
         Raises:
-            StorageError: the disk would not, or the file was removed or replaced, so that nothing more would be kept.
+            StorageError: the disk refused, or the file was removed or replaced, so that nothing more would be stored.
         """
         self.check_place()
         reply, usage = record.reply, record.usage
@@ -304,7 +304,7 @@ class RunStore:
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
-        """Whether something was not kept a moment ago; what was kept before that is kept again, which does no harm."""
+        """Whether a key was not stored a moment ago. A key forgotten here is stored again, which does no harm."""
         if key in self._kept_lately:
             return False
         if len(self._kept_lately) >= _REMEMBERED:
@@ -329,7 +329,7 @@ class RunStore:
     # The disk
 
     def check_place(self) -> None:
-        """Raise `StorageError` if the file was removed or replaced, so that nothing written would be kept."""
+        """Raise `StorageError` if the file was removed or replaced, so that writes would be lost."""
         if _identity(self._name) != self._file:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 

@@ -1,9 +1,9 @@
-"""What became of a trial: rule E4, the first outcome that applies.
+"""The outcome of a trial: the first one of rule E4 that applies.
 
-Where the rule leaves room, this is what holds:
+Details that the rule leaves open:
 
 - **Surplus calls** are permitted if their tool is in `allowed_extra`, or if the case is matched as `superset`; their
-  arguments are not looked at. A call that is forbidden, was not offered or is of no tool is never permitted and meets
+  arguments are ignored. A call that is forbidden, was not offered or is of no tool is never permitted and meets
   nothing: it counts as made for precision.
 - **`[]`** is met by calling nothing but tools in `allowed_extra`, in `superset` too. Where it is accepted and no answer
   is met by names, the outcome is `unneeded_call`.
@@ -61,7 +61,7 @@ _RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
 
 class Scorer:
-    """Says what became of trials.
+    """Finds the outcome of trials.
 
     Args:
         schemas: What the catalog's tools take.

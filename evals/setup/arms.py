@@ -72,7 +72,7 @@ def prepare_arms(
 
     Args:
         inputs: What the plan was made from.
-        plan: Whose arms.
+        plan: With the arms.
         options: How models are asked.
         reporter: Gets notes and progress.
         opener: Opens a model by its name.

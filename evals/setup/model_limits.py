@@ -31,7 +31,7 @@ def find_limits(project: Project, models: Iterable[str], max_tokens: int | None 
     Args:
         project: Where facts of models are.
         models: Names.
-        max_tokens: The longest answer, where it was given; it is what is kept free then.
+        max_tokens: The longest answer, if the user gave one; so many tokens are then reserved.
     """
     limits = {}
     for model in dict.fromkeys(models):

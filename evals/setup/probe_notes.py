@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def note_probes(store: Path, plan: Plan, project: Project, reporter: EvalReporter) -> None:
     """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
 
-    A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another
-    machine does alike. Where nothing is kept, nothing is opened.
+    A probe changes nothing about a run: its facts come from the project and the tables, so that a run on another
+    machine is the same. A store that does not exist is not created.
 
     Args:
-        store: Where probes are kept, if they are; a file that cannot be read is for the run to refuse.
+        store: The file with probes, if it exists. If it cannot be read, the run itself reports that.
         plan: Of the run that is about to begin.
         project: Where facts of models are.
         reporter: Gets the notes.

@@ -58,7 +58,7 @@ class NoteKind(StrEnum):
     RETRIED = "retried"
     """Trials that failed are run again."""
     INTERRUPTED = "interrupted"
-    """The user interrupted the run, which is kept."""
+    """The user interrupted the run, which can be resumed."""
     NO_REPORT = "no_report"
     """No trial has finished, so that there is nothing to report."""
     WROTE = "wrote"

@@ -46,7 +46,7 @@ def comparison_view(
 
     Args:
         comparison: Of what can be compared.
-        screen: Whose width is to be kept.
+        screen: Gives the width.
         flips: Cases shown, of each pair, that got worse, and as many that got better.
         details: Whether each of several pairs is shown in full; if `None`, only where they are few.
     """

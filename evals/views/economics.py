@@ -203,7 +203,7 @@ def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> Render
 
     Args:
         economics: One an arm, in their order.
-        screen: Whose width is kept: where the table has no room, an arm gets a line for each figure.
+        screen: Gives the width; if the table is too wide, an arm gets a line for each figure.
     """
     if not has_savings(economics):
         return Group()

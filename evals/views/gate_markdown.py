@@ -45,9 +45,9 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
     """The verdict, the arms, what did not pass, and what flipped, folded.
 
     Args:
-        result: What the gate says.
+        result: Of the gate.
         most_flips: Cases shown of all arms together; the rest is counted.
-        most_characters: Of the whole; what does not fit is left out from the end, and that is said.
+        most_characters: Of the whole text. The end is cut if it does not fit, with a note.
     """
     comparison = result.comparison
     against = "" if comparison is None else f", against {escaped(comparison.old.name)}"
@@ -72,7 +72,7 @@ class _Folded(str):
 
 
 def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
-    """The parts that fit. A folded part is kept whole or left out; of other parts the lines that fit are kept."""
+    """The parts that fit. A folded part is whole or left out; other parts are cut to the lines that fit."""
     chars_left, is_whole = most - len(_CUT) - 1, True
     for part in parts:
         text = part

@@ -35,7 +35,7 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
 
     Args:
         result: What the gate says.
-        screen: Whose width is to be kept; a message that is longer goes on below itself.
+        screen: Gives the width; a longer message is wrapped.
     """
     against = "" if result.comparison is None else f" against {result.comparison.old.name}"
     about = f"run {result.run.name}{against}: {plural(result.run.cases, 'case')} of {result.run.dataset}"

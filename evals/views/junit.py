@@ -40,7 +40,7 @@ FROM trials WHERE run = ? AND arm = ? ORDER BY trial
 def gate_junit(result: GateResult) -> str:
     """A gate's checks as one suite: a regression is a failure, insufficient data an error, so that neither passes.
 
-    The class of a test is the arm. What was looked at, its interval and the limit are properties of the test.
+    The class of a test is the arm. The observed figure, its interval and the limit are properties of the test.
     """
     suite = TestSuite(_legal("toolbelt gate"))
     about = result.run

@@ -51,7 +51,7 @@ def matrix_view(matrix: Matrix, screen: Console, *, whole: bool = False) -> Rend
 
     Args:
         matrix: With its picks.
-        screen: Whose width is to be kept, and whose colours are used.
+        screen: Gives the width and the colours.
         whole: Whether to give all reasons: those of each choice, and why what was not scored was not.
     """
     parts: list[RenderableType] = [

@@ -67,7 +67,7 @@ def probe_view(results: Sequence[ProbeResult], screen: Console) -> RenderableTyp
 
     Args:
         results: In the order to show them.
-        screen: Whose width is to be kept; what is longer goes on below itself.
+        screen: Gives the width; longer texts are wrapped.
     """
     parts: list[RenderableType] = []
     for result in results:

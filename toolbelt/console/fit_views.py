@@ -63,7 +63,7 @@ class FitMatrix:
 
     @property
     def by_model(self) -> list[tuple[ModelFit, ...]]:
-        """A row a model, a column a toolset."""
+        """A row for each model, a column for each toolset."""
         return list(zip(*self.fits, strict=True))
 
 

@@ -19,7 +19,7 @@ def fitted_table(
     """A table with a line for each row, however narrow the screen.
 
     Args:
-        screen: Whose width is to be kept.
+        screen: Gives the width.
         headers: One a column.
         rows: Cells, safe to show; the last of each is cut to what is left of the line.
         right: Numbers of the columns set to the right.

@@ -103,7 +103,7 @@ def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
 
 
 def counted_by(tokens: Mapping[str, Any]) -> str:
-    """What counted."""
+    """The rule that decided."""
     return f"by {tokens['tokenizer']}{'' if tokens['exact'] else ' (an estimate)'}"
 
 

@@ -37,7 +37,7 @@ DEFAULT_LADDER: tuple[Rung, ...] = (
 
 
 class AutoOutcome(StrEnum):
-    """How a choice came out."""
+    """The result of a choice."""
 
     CATALOG = "catalog"
     LOADOUT = "loadout"
@@ -89,10 +89,10 @@ class TriedLoadout:
 
     Attributes:
         verdict: Whether it is chosen, else why not.
-        loadout: Its name, or `WHOLE_CATALOG`; empty where no loadout was looked at.
+        loadout: Its name, or `WHOLE_CATALOG`; empty if no loadout was tried.
         window: The context window in tokens; `None` if unknown.
         tokens: Of its tool definitions; 0 where they were not counted.
-        tools: How many it has; 0 likewise.
+        tools: How many it has; 0 if no loadout was tried.
         limit: What it breaks: tokens kept for the answer, tools of a request, or the smallest window in tokens; else 0.
     """
 
@@ -114,7 +114,7 @@ class AutoChoice:
         tokens: Of its tool definitions; 0 where nothing was chosen.
         window: The context window in tokens; `None` if unknown.
         steps: Down the ladder, in order; none where the recommended toolset was taken.
-        recommendation: What became of the recommended toolset; `None` if none is, or if it is `loadout:auto`.
+        recommendation: Whether the recommended toolset was chosen; `None` without one, or if it is `loadout:auto`.
     """
 
     outcome: AutoOutcome
@@ -150,7 +150,7 @@ def choose_loadout(
 
     Args:
         window: Tokens; `None` or 0 if unknown, which is then the answer.
-        catalog: Whose ladder is stepped down, the default one if it names none.
+        catalog: Gives the ladder; the default ladder if it names none.
         registry: Where the loadouts of the ladder are.
         tokens: Counted, of the same catalog.
         max_tools: The most tools that a request may hold; `None` if no limit is known.

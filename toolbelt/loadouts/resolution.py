@@ -63,7 +63,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Step:
-    """What one loadout of the chain says about a plugin or tool, rule by rule.
+    """The entries of one loadout of the chain that match a plugin or tool, rule by rule.
 
     Attributes:
         loadout: Its name.
@@ -95,7 +95,7 @@ class Decision:
         category: That plugin's; `None` if it has none.
         status: Active, discoverable, disabled or hidden.
         reasons: What decided first, then what was overruled; never empty.
-        chain: What each loadout says, root first.
+        chain: The rules of each loadout, root first.
         parts: For a plugin whose tools differ, how many are active, discoverable, ...
     """
 
@@ -128,8 +128,8 @@ def reasons_for(status: Status, chain: Sequence[Step], unresolved: str) -> tuple
     """Every matching entry, those that decide `status` first.
 
     Args:
-        status: What was decided.
-        chain: Every level's say.
+        status: The decision.
+        chain: The rules of every loadout.
         unresolved: The loadout asked for, to be named where the chain is empty.
     """
     given_reasons = [
@@ -225,11 +225,11 @@ class Resolution:
         return tuple(tool for tool in plugin.tools if self.tool_status(plugin, tool) is status)
 
     def plugin_status(self, plugin: Plugin) -> Status:
-        """What became of a plugin."""
+        """The status of a plugin."""
         return Status.HIDDEN if self._selection is None else self._selection.plugin_status(plugin)
 
     def tool_status(self, plugin: Plugin, tool: Tool) -> Status:
-        """What became of a tool."""
+        """The status of a tool."""
         return Status.HIDDEN if self._selection is None else self._selection.tool_status(plugin, tool)
 
     def why(self, name: str) -> Decision:
@@ -252,7 +252,7 @@ class Resolution:
         return self._explain_tool(tool)
 
     def explain_plugin(self, plugin: Plugin) -> Decision:
-        """What became of a plugin, and why."""
+        """The status of a plugin, with its reasons."""
         status = self.plugin_status(plugin)
         steps = trace(self.chain, plugin, plugin.tools)
         parts = Counter(self.tool_status(plugin, tool) for tool in plugin.tools)

@@ -60,7 +60,7 @@ class MergedLoadouts:
         split: Folded names of plugins whose tools may fare differently from one another.
         blocked: Folded names of plugins of which nothing can be left: disabled, or `plugin/*` is.
         named_by_tool: Folded names of plugins of which a tool is named that is not disabled.
-        discoverable_by_tool: Likewise, of which a tool is discoverable.
+        discoverable_by_tool: Folded names of plugins of which a tool is discoverable and not disabled.
     """
 
     __slots__ = (
@@ -127,7 +127,7 @@ class MergedLoadouts:
         return Status.HIDDEN
 
     def tool_status(self, plugin: Plugin, tool: Tool) -> Status:
-        """What becomes of one tool."""
+        """The status of one tool."""
         key, name = plugin.key, fold(tool.name)
         if key in self.disabled or _matches_tool(self.disabled_tools, key, name):
             return Status.DISABLED

@@ -20,7 +20,7 @@ class DocumentDifference:
     Attributes:
         place: The keys that lead there.
         was: The value in the first document; `None` also if there is none.
-        now: The value in the second document; likewise.
+        now: The value in the second document, in the same form as `was`.
         in_was: Whether the first document has a value there.
         in_now: Whether the second document has one.
     """

@@ -160,7 +160,7 @@ def shown_path(path: Path, folder: Path | None = None) -> str:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where what can be made again is kept: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
+    """The folder for caches: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
     if chosen := environment.get("TOOLBELT_CACHE_DIR"):
         return Path(chosen)
     base = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA")
@@ -169,12 +169,12 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 @contextlib.contextmanager
 def _naming_the_path(path: Path, after: str, *folders: Path) -> Iterator[None]:
-    """Errors of the system name that path, whatever the file is called meanwhile.
+    """Errors of the system name that path, not the temporary file.
 
     Args:
-        path: What is to be written.
-        after: A sentence on what has become of what was there.
-        folders: Where else files are made on the way to it.
+        path: The file that is written.
+        after: A sentence about the state of the file that was there.
+        folders: Other folders with temporary files.
     """
     try:
         yield

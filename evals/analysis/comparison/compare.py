@@ -58,7 +58,7 @@ Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], ob
 
 
 def no_progress(*_: object) -> AbstractContextManager[Callable[[int], object]]:
-    """Shows nothing."""
+    """Ignores progress."""
     return nullcontext(lambda _: None)
 
 

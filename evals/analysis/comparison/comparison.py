@@ -27,7 +27,7 @@ class Measure(StrEnum):
 
     @property
     def is_share(self) -> bool:
-        """Whether more of it is better, and a verdict is given; of the others less is better, and none is."""
+        """Whether it is a share, with a verdict: more is better. Of amounts, less is better; they have no verdict."""
         return self in (Measure.ACCURACY, Measure.SOLVED)
 
 
@@ -128,9 +128,9 @@ class Contribution:
         coverage: Accuracy gained because right answers could be reached, a fraction; below 0 where it was lost.
         selection: Accuracy gained because they were chosen, where they could be.
         old_coverage: Share of scored trials where an accepted answer could be reached.
-        new_coverage: Likewise.
-        old_selection: Right by names, of those; `None` where none could be reached.
-        new_selection: Likewise.
+        new_coverage: The same share of the new arm.
+        old_selection: Share of those trials that are right by names; `None` if no answer could be reached.
+        new_selection: The same share of the new arm.
         newly_uncovered: Cases whose right answer cannot be reached any more.
         newly_covered: Cases whose right answer can be reached now.
     """

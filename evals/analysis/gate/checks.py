@@ -30,13 +30,13 @@ _AS_BEFORE = "nothing fits, as before"
 def check_preconditions(
     run: SideInfo, arms: tuple[ArmFigures, ...], comparison: Comparison | None, left_out: int = 0
 ) -> Iterator[GateCheck]:
-    """In the order in which they are shown.
+    """The checks that come before the figures, in the order in which they are shown.
 
     Args:
-        run: What is looked at.
-        arms: Those of its arms that are.
+        run: The run that is checked.
+        arms: The arms that are checked.
         comparison: With the baseline, if there is one.
-        left_out: How many arms of the run and the baseline are not looked at because others were asked for.
+        left_out: Number of arms of run and baseline that are not checked because the user named others.
     """
     if comparison is not None:
         yield from _check_comparable(comparison)

@@ -42,7 +42,7 @@ def build_matrix(
     """Build the matrix of models × toolsets of a run, with the recommended toolset of each model.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         side: The same run, case by case.
         margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more.
         own_models: What the project says of models already; `None` where its file is not at hand.
@@ -125,7 +125,7 @@ def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str,
 
 
 def _fit_verdict(arm: ArmSummary, limits: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
-    """What was not even asked could not fit, whatever the mean of it says."""
+    """An arm whose requests were all turned away does not fit, whatever its mean tokens are."""
     if arm.turned_away == arm.finished:
         return FitVerdict.REFUSES
     return limits.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
@@ -177,7 +177,7 @@ _FIRST = (str(FULL), str(BY_WINDOW))
 
 
 def order_models(summary: RunSummary) -> tuple[str, ...]:
-    """The models of a run, those left out of it among them, in the order asked for."""
+    """The models of a run, including those that were left out, in the order asked for."""
     left_out = dict.fromkeys(row.model for row in summary.left_out)
     named = dict.fromkeys(arm.model for arm in summary.arms)
     known = [model for model in summary.rooms if model in named or model in left_out]
@@ -185,7 +185,7 @@ def order_models(summary: RunSummary) -> tuple[str, ...]:
 
 
 def order_toolsets(summary: RunSummary) -> tuple[str, ...]:
-    """The labels of its toolsets, likewise: each model was asked some of them, and left out of others."""
+    """The labels of its toolsets, in the order asked for; a model may have only some of them."""
     models = order_models(summary)
     offered = (tuple(arm.toolset_label for arm in summary.arms if arm.model == model) for model in models)
     left_out = (tuple(row.toolset for row in summary.left_out if row.model == model) for model in models)

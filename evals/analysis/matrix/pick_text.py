@@ -53,11 +53,11 @@ class _Context:
         return f"{format_margin(self.margin)} points"
 
     def name(self, arm: int) -> str:
-        """Of its toolset."""
+        """The label of the arm's toolset."""
         return self.arms[arm].toolset_label
 
     def share(self, arm: int) -> str:
-        """How often it was right."""
+        """The arm's accuracy, formatted."""
         return format_accuracy(self.arms[arm].accuracy)
 
 
@@ -68,7 +68,7 @@ def give_reasons(
 
     Args:
         pick: What was chosen.
-        summary: What the run came to.
+        summary: Of the run.
         about: What the run is of.
         cells: Of every model and toolset.
         margin: Accuracy that may be lost, a fraction.
@@ -219,7 +219,7 @@ def _best(context: _Context, best: int) -> str:
 
 
 def _in_all(context: _Context) -> str:
-    """Where others fit it in part."""
+    """The condition, if other toolsets fit the model only in part."""
     return " in every case that any does" if any(candidate.overflowing for candidate in context.pick.candidates) else ""
 
 

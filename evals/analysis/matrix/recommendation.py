@@ -30,12 +30,12 @@ def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
     """The `models` of a `toolbelt.yaml`: each with the toolset chosen, and what it was chosen by as a comment.
 
     A choice that is not sure says so on its line. A model without a choice is a comment; without any choice all is.
-    Of a model that the project says something of already, the entry is a whole one, with all that is said, to be put in
-    the place of the one that is there: two of a name are refused.
+    If the project already has an entry for a model, the new entry repeats all of it, so that it can replace the old
+    one: the reader refuses two entries of one name.
 
     Args:
-        matrix: With its picks, and what the project says.
-        evidence: Whether to say why; without, the entries alone are given, and only those that are chosen.
+        matrix: With its picks and the project's own entries.
+        evidence: Whether to add the reasons as comments; otherwise only the entries of chosen toolsets are given.
 
     Returns:
         YAML with a line break at its end; empty if there is no entry and no evidence is wanted.
@@ -135,7 +135,7 @@ def _texts(data: Mapping[str, Any]) -> str:
 
 
 def _why_no_choice(row: ModelRow, earlier: str) -> Iterator[str]:
-    """Why there is nothing to recommend."""
+    """The reasons why nothing is recommended for a model."""
     if earlier != row.model:
         yield f"{row.model}: left out, as a project takes it for {earlier}."
         return

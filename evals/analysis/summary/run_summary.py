@@ -13,7 +13,7 @@ from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, desc
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with what it is of."""
+    """A share with its counts."""
 
     value: Share | None = field(
         init=False, metadata=described("numerator / denominator, a fraction; null where nothing was counted")

@@ -47,7 +47,7 @@ Row = dict[str, Any]
 
 
 def summarize(connection: sqlite3.Connection, run: str, status: str | None = None) -> RunSummary:
-    """What a run came to, finished or not.
+    """The measures of a run, finished or not.
 
     Trials with outcome `error` or `context_overflow` are unscored and in no rate. An uncovered trial is never counted
     as right (rule E5), so `accuracy == coverage × selection_given_coverage` in counts: the first's numerator is the
@@ -58,8 +58,8 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
     Args:
         connection: To a file with the tables of `toolbelt.evals.running.schema`; only read, at one moment.
         run: Its id.
-        status: What to tell instead of the status kept: `killed`, of a run that says it is running while nobody works
-            on it, which the database cannot know.
+        status: Replaces the stored status: `killed` for a run that is stored as running but has no process. The
+            database cannot know that.
 
     Raises:
         NotFoundError: there is no such run.

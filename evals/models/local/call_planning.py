@@ -15,7 +15,7 @@ from toolbelt.evals.models.local.ranking import Match, Ranking, parameters_of, r
 from toolbelt.evals.offers import Offer, Offered
 
 MOST_CLAUSES = 12
-"""Clauses of one message that are looked at."""
+"""Most clauses of one message that are read."""
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)")
 _HARD = re.compile(
     r"(?<=[.!?;])\s{1,9}|(?<=[。！？；])|\n+|;\s*"

@@ -41,7 +41,7 @@ class KnownMetaTools:
 BY_CATEGORY = KnownMetaTools(
     "browse_tools", "load_tools", "category", "categories", frozenset({"browse_tools", "load_tools"}), at_once=True
 )
-"""Those of `tiered`."""
+"""The meta-tools of `tiered`."""
 BY_TOOLKIT = KnownMetaTools(
     "list_toolkits",
     "load_tools",
@@ -50,7 +50,7 @@ BY_TOOLKIT = KnownMetaTools(
     frozenset({"list_toolkits", "load_tools", "unload_tools"}),
     at_once=False,
 )
-"""Those of `dynamic`."""
+"""The meta-tools of `dynamic`."""
 
 
 def find_meta_tools(offer: Offer) -> KnownMetaTools | None:
