@@ -21,6 +21,7 @@ from toolbelt.evals.setup.inputs import RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
 
@@ -51,6 +52,7 @@ class RunRequest:
         config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
         tokenizer: What counts where a model's own tokenizer is not known.
         store: The file of runs.
+        project: Whose `toolbelt.yaml` it is, or its folder; that of the working directory if `None`.
     """
 
     dataset: str
@@ -62,6 +64,7 @@ class RunRequest:
     config: str | None = None
     tokenizer: str | None = None
     store: Path = DEFAULT_FILE
+    project: Project | Path | None = None
 
 
 @dataclass(frozen=True)
@@ -127,20 +130,28 @@ def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Pl
             f"Suite {suite!r} says which toolsets are run, and {', '.join(map(repr, request.toolsets))} were named, "
             "too; leave out the suite or the toolsets."
         )
-    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
+    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter, request.project)
     plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
     note_probes(request.store, plan, inputs.project, reporter)
     return inputs, plan
 
 
 def continue_run(
-    path: Path, name: str, options: ExecutionOptions, reporter: EvalReporter, started: Started, *, retry_errors: bool
+    path: Path,
+    name: str,
+    options: ExecutionOptions,
+    reporter: EvalReporter,
+    started: Started = ignore,
+    *,
+    retry_errors: bool = False,
+    project: Project | Path | None = None,
 ) -> Run:
     """Go on with a run; errors are those of `resume_run`."""
     with RunStore(path, must_exist=True) as store:
         row = store.get(name)
         plan = row.plan
-        inputs = open_inputs(plan.dataset, plan.catalog, plan.config, plan.tokenizer, reporter)
+        config = plan.config if project is None else None
+        inputs = open_inputs(plan.dataset, plan.catalog, config, plan.tokenizer, reporter, project)
         inputs.refuse_changes(plan)
         if options.api_base is None:  # else the rest would go to somebody else, cases, key and all
             options = replace(options, api_base=plan.api_base)
@@ -189,4 +200,7 @@ def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) ->
         return
     unknown = dict.fromkeys(arm.arm.model for arm in arms if arm.model.cost_usd(Usage(1, 1)) is None)
     if unknown:
-        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
+        raise ToolbeltError(
+            f"The cap of {max_cost_usd} USD cannot be kept, as the price of {', '.join(unknown)} is unknown: give it "
+            "under `models` in toolbelt.yaml, or leave out the cap."
+        )

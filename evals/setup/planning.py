@@ -119,7 +119,7 @@ def _find_toolsets(
         return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits)
     if inputs.dataset.roles:
         return DEFAULT_TOOLSETS
-    text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one with --toolset loadout:NAME"
+    text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one: loadout:NAME"
     reporter.note(RunNote(NoteKind.NO_ROLES, text, (str(BY_ROLE),)))
     return tuple(spec for spec in DEFAULT_TOOLSETS if spec != BY_ROLE)
 

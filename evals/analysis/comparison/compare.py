@@ -99,7 +99,7 @@ def compare_runs(
         here, there = (_first_labels(side) for side in (new, old))
         raise ToolbeltError(
             f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
-            f"say with --against which one they are to be held against."
+            "name with `against` the one that they are to be held against."
         )
     return comparison
 

@@ -82,7 +82,7 @@ def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str])
         elif chosen[0] in alone:
             why = "has no other of its model to be held against"
         label = side.arms[chosen[0]].label
-        raise ToolbeltError(f"{label!r} {why}; say with --against which other arm it is to be held against.")
+        raise ToolbeltError(f"{label!r} {why}; name with `against` another arm that it is to be held against.")
     return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
 

@@ -88,7 +88,7 @@ def split_arms(names: Sequence[str]) -> list[str]:
     """
     parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
     if names and not parts:  # an empty variable of a CI must not come to "no arm at all", which nothing speaks against
-        raise ToolbeltError("--arm names no arm: give one, or leave it out for all.")
+        raise ToolbeltError("No arm is named where arms were asked for: name one, or leave it out for all.")
     return parts
 
 
