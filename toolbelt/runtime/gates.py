@@ -9,7 +9,7 @@ from enum import StrEnum
 from toolbelt.patterns import fold
 from toolbelt.runtime.availability import LISTING_SECONDS
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.threads import Outcome
+from toolbelt.runtime.threads import FunctionOutcome
 
 MCP_PREFIX = "mcp__"
 """What the names of tools of MCP servers begin with: `mcp__<server>__<tool>`."""
@@ -196,7 +196,7 @@ def ask_are_available(tools: Iterable[ExecutableTool]) -> Iterator[Refusal]:
             yield refusal
 
 
-def read_availability(tool: ExecutableTool, outcome: Outcome | None) -> Refusal | None:
+def read_availability(tool: ExecutableTool, outcome: FunctionOutcome | None) -> Refusal | None:
     """Why a tool is not available; `None` if it is.
 
     Args:
