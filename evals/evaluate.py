@@ -25,7 +25,7 @@ from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.store import find_store
-from toolbelt.evals.setup.reporting import CallbackReporter, Note
+from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
@@ -56,13 +56,13 @@ def run_eval(
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
-    on_note: Callable[[Note], object] | None = None,
+    on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
     """Ask the cases of a dataset over toolsets and models, and score every answer.
 
-    Every answer is kept as it comes; an interrupted run goes on with `resume_run`. Nothing is printed. It may be
-    called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
+    Every answer is stored when it arrives; `resume_run` continues an interrupted run. Nothing is printed. The function
+    may be called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
 
     Example:
         >>> import tempfile
@@ -109,7 +109,7 @@ def run_eval(
     Raises:
         NotFoundError: no such dataset, toolset, loadout, agent or suite.
         ToolbeltError: what is asked for is malformed or cannot be done; nothing was spent.
-        StorageError: a trial could not be kept; all kept before are.
+        StorageError: a trial could not be stored; the trials stored before remain.
         KeyboardInterrupt: by the user; the run can be resumed, and a note says so.
     """
     sampling = sampling or Sampling()
@@ -153,7 +153,7 @@ def resume_run(
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
-    on_note: Callable[[Note], object] | None = None,
+    on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
     """Go on with a run: nothing that is finished is asked again.

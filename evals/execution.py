@@ -20,7 +20,7 @@ from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners, prepare_a
 from toolbelt.evals.setup.inputs import RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
@@ -69,15 +69,15 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """How models are asked in one execution of a run; no part of what the run is.
+    """How models are called in one execution of a run. The options do not change which trials the run has.
 
     Attributes:
         api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
-        max_concurrency: Trials under way at once.
+        max_concurrency: Trials that run at the same time.
         timeout_seconds: For one request.
-        max_retries: Times that a request is asked again after a failure that may pass.
+        max_retries: How often a request is repeated after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
-        max_requests: The run stops before it asks more often; likewise.
+        max_requests: The run stops before it makes more requests; earlier executions included.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
@@ -114,7 +114,7 @@ def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalRepo
 def estimate_eval(
     request: RunRequest, options: ExecutionOptions, reporter: EvalReporter
 ) -> tuple[Plan, tuple[ArmEstimate, ...]]:
-    """What a run would take in requests, tokens and dollars; nothing is asked, and nothing is kept."""
+    """Requests, tokens and dollars that a run would take. No model is called, and nothing is stored."""
     from toolbelt.evals.setup.estimate import estimate_run
 
     inputs, plan = plan_run(request, reporter)
@@ -162,7 +162,7 @@ def continue_run(
         if retry_errors:
             with store.locks.claim(row.run):
                 text = f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again"
-            reporter.note(Note(NoteKind.RETRIED, text, (row.run,)))
+            reporter.note(RunNote(NoteKind.RETRIED, text, (row.run,)))
         return _execute(store, row.run, inputs, plan, arms, options, reporter, started)
 
 
@@ -190,7 +190,7 @@ def _execute(
             end = run_to_end(runner)
     except KeyboardInterrupt:
         text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
-        reporter.note(Note(NoteKind.INTERRUPTED, text, (run,)))
+        reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise
     return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.project.models)
 

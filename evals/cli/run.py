@@ -74,7 +74,7 @@ _asking_options = asking_options(
     "--suite",
     metavar="S",
     help="In place of toolsets: compatibility, which is full, loadout:auto, every loadout that shows something "
-    "of the catalog, and tiered: which of them each model bears.",
+    "of the catalog, and tiered: it shows which of them each model supports.",
 )
 @option(
     "--variant",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind, ProjectNotes
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, ProjectNotes, RunNote
 from toolbelt.project.opening import examine_project
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
@@ -37,5 +37,5 @@ def open_with_project(
     with reporter.progress("reading cases", None) as advance:
         opened = open_dataset(dataset, catalog=given, fallback_catalog=fallback, progress=advance)
     for text in (*opened.catalog_file.notes, *opened.notes):
-        reporter.note(Note(NoteKind.DATASET, text, (dataset,)))
+        reporter.note(RunNote(NoteKind.DATASET, text, (dataset,)))
     return opened, Project(examined, opened.catalog_file, counter, ProjectNotes(reporter))

@@ -25,7 +25,7 @@ from toolbelt.evals.running.ranges import EXECUTION, SETTINGS
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
-from toolbelt.evals.setup.reporting import Note, NoteKind
+from toolbelt.evals.setup.reporting import NoteKind, RunNote
 from toolbelt.providers.chat import Sampling
 
 __all__ = ["office"]
@@ -82,7 +82,7 @@ def test_E8_a_cap_holds_over_sessions(office: Path) -> None:
 
 
 def test_E8_an_interrupted_run_is_kept_and_a_note_says_so(office: Path) -> None:
-    notes: list[Note] = []
+    notes: list[RunNote] = []
 
     def interrupt(_: TrialRecord) -> None:
         raise KeyboardInterrupt
@@ -131,7 +131,7 @@ def test_E8_it_can_be_interrupted_where_an_event_loop_is_running(office: Path) -
 def test_E9_what_should_be_known_is_a_value(office: Path) -> None:
     roleless = [{key: value for key, value in case.items() if key != "role"} for case in CASES]
     write_dataset(office / "roleless", roleless)
-    heard: list[Note] = []
+    heard: list[RunNote] = []
     run = run_eval("roleless", variants=["plain", "distractors:1"], on_note=heard.append)
     assert [(note.kind, note.about) for note in run.notes] == [
         (NoteKind.NO_ROLES, ("loadout",)),
@@ -143,7 +143,7 @@ def test_E9_what_should_be_known_is_a_value(office: Path) -> None:
 
 def test_L10_what_is_doubtful_about_the_loadouts_is_a_note(office: Path, capfd: pytest.CaptureFixture[str]) -> None:
     Path("toolbelt.yaml").write_text("loadouts: {mine: {plugins: [mail], discoverable: ['zzz*']}}\n")
-    notes: list[Note] = []
+    notes: list[RunNote] = []
     run_eval("office", toolsets="loadout:mine", limit=1, on_note=notes.append)
     (finding,) = (note for note in notes if note.kind is NoteKind.FINDING)
     assert finding.is_warning
@@ -155,7 +155,7 @@ def test_L10_what_is_doubtful_about_the_loadouts_is_a_note(office: Path, capfd: 
 def test_E8_trials_with_errors_are_run_again_if_asked(office: Path) -> None:
     run = run_eval("office", toolsets="full")
     assert resume_run(run, retry_errors=True).notes[0].kind is NoteKind.RETRIED
-    notes: list[Note] = []
+    notes: list[RunNote] = []
     again = resume_run(run, retry_errors=True, on_note=notes.append)
     assert ([note.kind for note in notes], tuple(notes)) == ([NoteKind.RETRIED], again.notes)
 

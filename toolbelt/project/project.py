@@ -380,7 +380,7 @@ class Project:
         return tuple(comparer.fit(toolset, self.ask(model)) for model in models)
 
     def _measure(self, asked: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
-        """What holds tools against a model."""
+        """Checks tools against a model."""
         from toolbelt.models.fit import CandidateToolset
 
         return lambda tools: self.comparer(tools).fit(CandidateToolset("", tuple(tools)), asked)

@@ -10,7 +10,7 @@ from toolbelt.errors import InvalidDefinitionError
 from toolbelt.patterns import find_name_problem, fold
 from toolbelt.runtime.availability import LISTING_SECONDS
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.threads import Outcome
+from toolbelt.runtime.threads import FunctionOutcome
 from toolbelt.text import show_value
 
 MCP_PREFIX = "mcp__"
@@ -212,7 +212,7 @@ def ask_are_available(tools: Iterable[ExecutableTool]) -> Iterator[Refusal]:
             yield refusal
 
 
-def read_availability(tool: ExecutableTool, outcome: Outcome | None) -> Refusal | None:
+def read_availability(tool: ExecutableTool, outcome: FunctionOutcome | None) -> Refusal | None:
     """Why a tool is not available; `None` if it is.
 
     Args:
