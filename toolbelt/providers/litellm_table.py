@@ -1,7 +1,7 @@
 """litellm's table of models, read without litellm, and what the project says of models itself.
 
 Reading the whole table takes longer than all else `toolbelt loadout inspect` does. So the few values that are used
-are stored in the cache folder, a line for each model, for as long as the table is the same file.
+are stored in the cache folder, a line for each model, until the table changes.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class ModelTable:
 
     @cached_property
     def providers(self) -> Mapping[str, str | None]:
-        """Whose API each model of the table is asked through; `None` where it does not say."""
+        """The provider whose API serves each model of the table; `None` if unknown."""
         return self.extract(_PROVIDERS_FILE, _provider, _is_provider)
 
     @cached_property
@@ -278,5 +278,5 @@ def _provider(entry: object) -> str | None:
 
 
 def find_form(model: str) -> str:
-    """Whose format a model's tools are sent in: a key of `DEFINITION_FORMATS`."""
+    """The format in which a model's tools are sent: a key of `DEFINITION_FORMATS`."""
     return "anthropic" if "claude" in model.lower() else "openai"
