@@ -32,9 +32,9 @@ from toolbelt.evals.running.records import (
     format_case,
     format_reply,
 )
-from toolbelt.evals.running.row_checks import find_damage
+from toolbelt.evals.running.row_checks import find_damage, find_wrong_runs
 from toolbelt.evals.running.run_names import LATEST
-from toolbelt.evals.running.schema import READ_ONLY, lay_tables
+from toolbelt.evals.running.schema import READ_ONLY, create_tables
 from toolbelt.sources import refuse_special
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -56,7 +56,7 @@ class RunRow:
         status: `running`, `finished`, `incomplete` or `interrupted`.
         reason: Why it is not finished.
         plan: What it is.
-        finished: Trials that came to an end.
+        finished: Trials that have ended.
     """
 
     run: str
@@ -65,6 +65,12 @@ class RunRow:
     reason: str
     plan: Plan
     finished: int
+
+
+def find_store(store: str | Path | None = None) -> Path:
+    """The file of runs: `store`, else `TOOLBELT_STORE`, else `DEFAULT_FILE`; `~` is the home folder, as in a shell."""
+    chosen = store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE
+    return Path(os.path.expanduser(chosen))  # noqa: PTH111  pathlib's fails where there is no such user
 
 
 class RunStore:
@@ -94,7 +100,7 @@ class RunStore:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
             with self.guarded():
-                lay_tables(self.connection, str(path))
+                create_tables(self.connection, str(path))
         except BaseException:
             self.connection.close()
             raise
@@ -144,7 +150,8 @@ class RunStore:
         return run
 
     def runs(self) -> list[RunRow]:
-        """Every run, the latest first."""
+        """Every run, the latest first; raises `InvalidFileError` for rows that toolbelt did not write."""
+        self._refuse_wrong_runs()
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT run, created, status, reason, plan, "
@@ -160,6 +167,7 @@ class RunStore:
             InvalidFileError: its rows are not as toolbelt wrote them; each with its table and key.
             ToolbeltError: several begin so, or its plan is damaged.
         """
+        self._refuse_wrong_runs()
         with self.guarded():
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
         if name == LATEST and ids:
@@ -180,6 +188,11 @@ class RunStore:
         found = self._row(*row)
         self._refuse_damage(found)
         return found
+
+    def _refuse_wrong_runs(self) -> None:
+        with self.guarded():
+            if findings := list(find_wrong_runs(self.connection, str(self.path))):
+                raise InvalidFileError(findings)
 
     def _refuse_damage(self, row: RunRow) -> None:
         """Raise `InvalidFileError` for wrong rows of a run; they are looked for once while the file is open."""
@@ -269,7 +282,7 @@ class RunStore:
         """Store an attempt at a request that has ended.
 
         Raises:
-            StorageError: the disk would not, or the file was removed or replaced, so that nothing more would be kept.
+            StorageError: the disk refused, or the file was removed or replaced, so that nothing more would be stored.
         """
         self.check_place()
         reply, usage = record.reply, record.usage
@@ -304,7 +317,7 @@ class RunStore:
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
-        """Whether something was not kept a moment ago; what was kept before that is kept again, which does no harm."""
+        """Whether a key was not stored a moment ago. A key forgotten here is stored again, which does no harm."""
         if key in self._kept_lately:
             return False
         if len(self._kept_lately) >= _REMEMBERED:
@@ -329,7 +342,7 @@ class RunStore:
     # The disk
 
     def check_place(self) -> None:
-        """Raise `StorageError` if the file was removed or replaced, so that nothing written would be kept."""
+        """Raise `StorageError` if the file was removed or replaced, so that writes would be lost."""
         if _identity(self._name) != self._file:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 

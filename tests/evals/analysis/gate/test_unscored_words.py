@@ -20,7 +20,7 @@ from tests.wording import mentions
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import gate_data
-from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, Limits
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 
 MANY = 300
@@ -31,7 +31,7 @@ def base(attempts: Sequence[Attempt | None]) -> WrittenSide:
     return side(attempts, names=(FULL, TIERED), is_baseline=True, name="baseline.json")
 
 
-def found(name: str, new: Sequence[Attempt | None], old: Sequence[Attempt | None] | None = None) -> Check:
+def found(name: str, new: Sequence[Attempt | None], old: Sequence[Attempt | None] | None = None) -> GateCheck:
     planned = len(new)
     result = check_run(side(new, cases=planned), Limits(), base(old or [RIGHT] * planned))
     return next(check for check in result.checks if check.name == name)
