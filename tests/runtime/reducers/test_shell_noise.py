@@ -289,7 +289,7 @@ def test_R5_what_a_passed_go_test_logged_does_not_crowd_out_why_another_failed()
     ]
     failed = ["=== RUN   TestB", "    b_test.go:12: got 3, want 4", "--- FAIL: TestB (0.00s)"]
     output = "\n".join([*passed, *failed, *passed, "FAIL", "FAIL\texample.com/x\t0.4s"])
-    reduced = shorten(output, [["go", "test", "-v"]], 8_192)
+    reduced = shorten(output, [("go", "test", "-v")], 8_192)
     assert "got 3, want 4" in reduced
     assert len(reduced) < 500
 
