@@ -32,7 +32,7 @@ from toolbelt.evals.running.records import (
     format_case,
     format_reply,
 )
-from toolbelt.evals.running.row_checks import find_damage
+from toolbelt.evals.running.row_checks import find_damage, find_wrong_runs
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.schema import READ_ONLY, create_tables
 from toolbelt.sources import refuse_special
@@ -150,7 +150,8 @@ class RunStore:
         return run
 
     def runs(self) -> list[RunRow]:
-        """Every run, the latest first."""
+        """Every run, the latest first; raises `InvalidFileError` for rows that toolbelt did not write."""
+        self._refuse_wrong_runs()
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT run, created, status, reason, plan, "
@@ -166,6 +167,7 @@ class RunStore:
             InvalidFileError: its rows are not as toolbelt wrote them; each with its table and key.
             ToolbeltError: several begin so, or its plan is damaged.
         """
+        self._refuse_wrong_runs()
         with self.guarded():
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
         if name == LATEST and ids:
@@ -186,6 +188,11 @@ class RunStore:
         found = self._row(*row)
         self._refuse_damage(found)
         return found
+
+    def _refuse_wrong_runs(self) -> None:
+        with self.guarded():
+            if findings := list(find_wrong_runs(self.connection, str(self.path))):
+                raise InvalidFileError(findings)
 
     def _refuse_damage(self, row: RunRow) -> None:
         """Raise `InvalidFileError` for wrong rows of a run; they are looked for once while the file is open."""

@@ -91,9 +91,7 @@ def build_matrix(
 def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
     """How many tools the toolsets offer that are the same for each model: what was not asked of one tells another."""
     return {
-        arm.toolset_label: arm.tools_offered
-        for arm in arms
-        if arm.tools_offered is not None and can_assign_toolset(arm.toolset) and is_fixed(arm.toolset)
+        arm.toolset_label: arm.tools_offered for arm in arms if arm.tools_offered is not None and is_fixed(arm.toolset)
     }
 
 

@@ -24,7 +24,7 @@ from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Pick
 from toolbelt.evals.analysis.matrix.pick_text import give_reasons
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.models.recommended import parse_recommended
+from toolbelt.evals.toolsets.spec import parse_toolset
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
     """The name of the chosen toolset; for `loadout:auto`, the name of the equal arm of the run, if there is one."""
     assert pick.choice is not None  # noqa: S101  it was just chosen
     chosen = arms[pick.choice]
-    if not parse_recommended(chosen.toolset).is_auto:
+    if not parse_toolset(chosen.toolset).is_auto:
         return chosen.toolset
     same = (
         arm.toolset for arm in arms if arm is not chosen and arm.model == chosen.model and is_same_toolset(arm, chosen)
