@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from itertools import zip_longest
 from types import MappingProxyType
 
+from toolbelt.errors import InvalidFileError
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Ending, Outcome
@@ -118,9 +119,10 @@ EVERY_ROW = ("?", 1)
 _RUN = (*make_rules({"run": "str", "created": "str", "reason": "str"}), one_of("status", STATUSES))
 
 
-def find_wrong_runs(connection: sqlite3.Connection, file: str) -> Iterator[Finding]:
-    """A finding for each run that cannot be listed, at most 20."""
-    yield from find_wrong_rows(connection, file, "runs", "run", _RUN, EVERY_ROW)
+def refuse_wrong_runs(connection: sqlite3.Connection, file: str) -> None:
+    """Raise `InvalidFileError` for runs that cannot be listed, with at most 20 findings."""
+    if findings := list(find_wrong_rows(connection, file, "runs", "run", _RUN, EVERY_ROW)):
+        raise InvalidFileError(findings)
 
 
 def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ from toolbelt.evals.running.records import (
     format_case,
     format_reply,
 )
-from toolbelt.evals.running.row_checks import find_damage, find_wrong_runs
+from toolbelt.evals.running.row_checks import find_damage, refuse_wrong_runs
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.schema import READ_ONLY, create_tables
 from toolbelt.sources import refuse_special
@@ -151,8 +151,8 @@ class RunStore:
 
     def runs(self) -> list[RunRow]:
         """Every run, the latest first; raises `InvalidFileError` for rows that toolbelt did not write."""
-        self._refuse_wrong_runs()
         with self.guarded():
+            refuse_wrong_runs(self.connection, str(self.path))
             rows = self.connection.execute(
                 "SELECT run, created, status, reason, plan, "
                 "(SELECT count(*) FROM trials WHERE trials.run = runs.run) FROM runs ORDER BY created DESC, run DESC"
@@ -167,8 +167,8 @@ class RunStore:
             InvalidFileError: its rows are not as toolbelt wrote them; each with its table and key.
             ToolbeltError: several begin so, or its plan is damaged.
         """
-        self._refuse_wrong_runs()
         with self.guarded():
+            refuse_wrong_runs(self.connection, str(self.path))
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
         if name == LATEST and ids:
             matching = ids[:1]
@@ -189,19 +189,13 @@ class RunStore:
         self._refuse_damage(found)
         return found
 
-    def _refuse_wrong_runs(self) -> None:
-        with self.guarded():
-            if findings := list(find_wrong_runs(self.connection, str(self.path))):
-                raise InvalidFileError(findings)
-
     def _refuse_damage(self, row: RunRow) -> None:
         """Raise `InvalidFileError` for wrong rows of a run; they are looked for once while the file is open."""
         if row.run in self._checked:
             return
         with self.guarded():
-            findings = list(find_damage(self.connection, str(self.path), row.run, row.plan))
-        if findings:
-            raise InvalidFileError(findings)
+            if findings := list(find_damage(self.connection, str(self.path), row.run, row.plan)):
+                raise InvalidFileError(findings)
         self._checked.add(row.run)
 
     def _row(self, run: str, created: str, status: str, reason: str, plan: str, finished: int) -> RunRow:

@@ -167,7 +167,7 @@ def _check_overflow(pair: ArmComparison, measure: Measure) -> GateCheck:
     elif not fit.answered:
         verdict = UNSURE
         which = f"none of the {plural(fit.before, 'case')} that fitted was answered" if fit.before else "no case fitted"
-        message = f"cannot be told: {which}"
+        message = f"cannot be decided: {which}"
     elif fit.answered == fit.before:
         verdict, message = PASS, "every case that fitted the model's window still does"
     else:
@@ -194,7 +194,7 @@ def _check_share(pair: ArmComparison, limits: Limits, epochs: int) -> GateCheck:
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
         why = "; ".join(map(_clause, contrast.reasons)) or "nothing was scored in both"
-        return GateCheck(name, UNSURE, f"cannot be told: {why}", label, limit=-margin)
+        return GateCheck(name, UNSURE, f"cannot be decided: {why}", label, limit=-margin)
     # What no longer fits has a check of its own: here it is a case that is not scored.
     verdict = contrast.verdict or UNSURE
     shares = f"{contrast.old:.1%} → {contrast.new:.1%}, {format_points(difference)} points"
@@ -215,7 +215,7 @@ def _with_cases(check: GateCheck, contrast: Contrast) -> GateCheck:
 def _check_min_share(arm: ArmFigures, measure: Measure, least: float) -> GateCheck:
     name, label, share, planned = f"min-{measure.value}", arm.name.label, arm.share, arm.asked
     if share is None:
-        message = "cannot be told: nothing was scored"
+        message = "cannot be decided: nothing was scored"
         if 0 < arm.overflows == arm.finished:
             message += ", as nothing fits the model's window; name with --arm those that are to reach it"
         return GateCheck(name, UNSURE, message, label, limit=least, cases=0, planned=planned)
@@ -240,7 +240,7 @@ def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated
         return GateCheck(name, PASS, message, label, limit=limit)
     if old is None or new is None:
         why = "; ".join(map(_clause, contrast.reasons)) or f"the {what} are not known for every case"
-        return GateCheck(name, UNSURE, f"cannot be told: {why}", label, limit=limit)
+        return GateCheck(name, UNSURE, f"cannot be decided: {why}", label, limit=limit)
     amounts = f"{what} {_amount(old, measure)} → {_amount(new, measure)} a case"
     if old == new == 0:
         return GateCheck(name, PASS, amounts, label, 1.0, 1.0, 1.0, limit)
@@ -251,7 +251,7 @@ def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated
         return GateCheck(name, FAIL if is_more else UNSURE, f"{amounts}, where nothing was before", label, limit=limit)
     if ratio is None or low is None or high is None:
         why = "; ".join(map(_clause, contrast.reasons)) or "there is no interval"
-        return GateCheck(name, UNSURE, f"{amounts}; cannot be told: {why}", label, ratio, limit=limit)
+        return GateCheck(name, UNSURE, f"{amounts}; cannot be decided: {why}", label, ratio, limit=limit)
     interval = f"{format_change(low)} to {format_change(high)}"
     message = f"{amounts}, {format_change(ratio)} ({interval}), {100 * tolerated:+.4g}% tolerated"
     if high <= limit + _ROUNDING:

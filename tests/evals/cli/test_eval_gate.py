@@ -1,4 +1,4 @@
-"""`toolbelt eval gate`: what hurts fails, what does nothing passes, what cannot be told says so (rules E7 and E9)."""
+"""`toolbelt eval gate`: what hurts fails, what does nothing passes, what is undecided says so (rules E7 and E9)."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def test_E7_a_pair_of_which_nothing_was_scored() -> None:
         unpaired=(Unpaired(True, "error", 600),),
     )  # fmt: skip
     shown = _shown(make_comparison(pair, make_pair(new=TIERED)), 80)
-    assert mentions(" ".join(shown.split()), "cannot be told", "no case was scored")
+    assert mentions(" ".join(shown.split()), "cannot be decided", "no case was scored")
     assert mentions(shown, "not scored", "new 600 error")
     assert "measure" not in _shown(make_comparison(pair), 80)
     assert "None" not in shown

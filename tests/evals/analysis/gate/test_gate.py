@@ -208,7 +208,7 @@ def test_E6_cost(old: float | None, new: float | None, verdict: Verdict) -> None
     check = find_check(result, "cost")
     assert check.verdict is verdict
     if verdict is UNSURE:
-        assert check.message.startswith("cannot be told: ")
+        assert check.message.startswith("cannot be decided: ")
 
 
 def test_arms_are_held_against_their_own_kind_alone() -> None:
