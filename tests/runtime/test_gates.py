@@ -204,10 +204,19 @@ def test_R2_lists_are_taken_as_they_are() -> None:
     assert FilterOpts() == FilterOpts(exclude_tools=[])
 
 
-@pytest.mark.parametrize("entry", ["", " ", "run\n", "ru\u200bn", 7, None, ["run"]])
-def test_R2_an_entry_of_a_deny_list_that_no_tool_can_have_is_refused(entry: Any) -> None:
+@pytest.mark.parametrize("entry", ["", " ", "\u200b", 7, None, ["run"]])
+def test_R2_an_entry_of_a_deny_list_that_is_no_name_is_refused(entry: Any) -> None:
     with pytest.raises(InvalidDefinitionError, match="exclude_tools"):
         FilterOpts(exclude_tools=[entry])
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), [("run", "ru\u200bn"), ("ru\u200bn", "run"), ("run", "run\n"), ("run ", "run")]
+)
+def test_R2_no_character_that_cannot_be_seen_hides_a_tool_from_a_deny_list(name: str, entry: str) -> None:
+    refusal = Gates.of(None, FilterOpts(exclude_tools=[entry]), {}).find_refusal(RegisteredTool(tool(name)))
+    assert refusal is not None
+    assert refusal.reason is RefusalReason.EXCLUDED
 
 
 @pytest.mark.parametrize("names", [7, b"run", {"run": False}, [7], [["run"]]])

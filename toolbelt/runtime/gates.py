@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.patterns import find_name_problem, fold
+from toolbelt.patterns import fold
 from toolbelt.runtime.availability import LISTING_SECONDS
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.threads import FunctionOutcome
@@ -57,7 +58,7 @@ class FilterOpts:
 
     Attributes:
         exclude_tools: Tools that never pass, also built-in ones: by name, id, `plugin/name` or wire name, in any case;
-            blanks around an entry do not count.
+            blanks around a name and characters that cannot be seen do not count.
         allowed_mcp_servers: Servers whose `mcp__<server>__*` tools pass; `None` for all, empty for none. A tool whose
             name does not state which of several servers it is of passes only if each of them is allowed.
         allowed_mcp_tools: Names of the `mcp__*` tools that pass; `None` for all, empty for none.
@@ -65,7 +66,7 @@ class FilterOpts:
         excluded_keys: `exclude_tools` as names are compared.
 
     Raises:
-        InvalidDefinitionError: something that is no list of names; an entry of `exclude_tools` that no tool can have.
+        InvalidDefinitionError: something that is no list of names; a blank entry of `exclude_tools`.
     """
 
     exclude_tools: Collection[str] = frozenset()
@@ -77,8 +78,8 @@ class FilterOpts:
     def __post_init__(self) -> None:
         object.__setattr__(self, "exclude_tools", _names("exclude_tools", self.exclude_tools) or frozenset())
         for entry in self.exclude_tools:
-            if (problem := find_name_problem(entry)) is not None:  # it would exclude nothing
-                raise InvalidDefinitionError(f"An entry of exclude_tools {problem}.")
+            if not _key(entry):  # it would exclude nothing
+                raise InvalidDefinitionError(f"An entry of exclude_tools must not be blank, as {show_value(entry)} is.")
         object.__setattr__(self, "excluded_keys", frozenset(map(_key, self.exclude_tools)))
         for part in ("allowed_mcp_servers", "allowed_mcp_tools", "allowed_plugins"):
             object.__setattr__(self, part, _names(part, getattr(self, part)))
@@ -227,7 +228,9 @@ def read_availability(tool: ExecutableTool, outcome: FunctionOutcome | None) -> 
 
 
 def _key(name: str) -> str:
-    """As names are compared in a deny list, where `read, write` may have been split at its comma."""
+    """As names are compared in a deny list, which may have been `read, write`, and in which nothing may hide."""
+    if not name.isprintable():
+        name = "".join(character for character in name if unicodedata.category(character) not in ("Cc", "Cf"))
     return fold(name.strip())
 
 
