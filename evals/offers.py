@@ -176,7 +176,7 @@ class ToolRenderer:
         return name if tool_id is None else self._offered[tool_id].name
 
     def find_id(self, name: str) -> str | None:
-        """The id of the catalog's tool that a model means by `name`: a wire name, else any other name it bears alone.
+        """The id of the catalog's tool that a model means by `name`: a wire name, else any other name it has alone.
 
         `None` for what is in no catalog, extras among it.
         """

@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.setup.reporting import Note
+from toolbelt.evals.setup.reporting import RunNote
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Run:
     store: Path
     end: RunEnd
     reason: str = ""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[RunNote, ...] = ()
     models: ModelTable | None = None
 
     def __repr__(self) -> str:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A busy machine is no failure: no example has a time limit.
+hypothesis.settings.register_profile("toolbelt", deadline=None)
+hypothesis.settings.load_profile("toolbelt")
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARED_DATA = Path(os.environ.get("TOOLBELT_TEST_DATA", _BESIDE))

@@ -53,7 +53,7 @@ class OutOfRangeError(ToolbeltError, ValueError):
 
 
 class NotFoundError(ToolbeltError, LookupError):
-    """A name that nothing bears.
+    """An unknown name.
 
     Attributes:
         kind: What was looked for: `loadout`, `plugin`, `tool`, ...

@@ -102,7 +102,7 @@ def cache_economics(summary: RunSummary, price_of: PriceOf, priced_as: str | Non
     in every mean.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         price_of: Looks prices up.
         priced_as: A model whose price is taken for those that have none, or that cost nothing.
 
@@ -206,7 +206,7 @@ def run_economics(
     """`cache_economics` at the prices of a table.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         table: Where prices are looked up; litellm's own, without a cache, if `None`.
         priced_as: A model whose price is taken for those that have none.
 

@@ -24,7 +24,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CaseLine:
     """One line that is not blank.
 
     Attributes:
@@ -59,7 +59,7 @@ def open_lines(path: str) -> BinaryIO:
         raise StorageError(f"Cannot read {path!r}: {error.strerror or error}.") from None
 
 
-def read_lines(handle: BinaryIO, source: str) -> Iterator[Line]:
+def read_lines(handle: BinaryIO, source: str) -> Iterator[CaseLine]:
     """Every line that is not blank, from the beginning.
 
     Args:
@@ -82,21 +82,21 @@ def read_lines(handle: BinaryIO, source: str) -> Iterator[Line]:
         if len(chunk) > MAX_LINE and not chunk.endswith(b"\n"):
             offset += _skip_line(handle)
             message = f"A line of more than {MAX_LINE // 1024**2} MiB is no case."
-            yield Line(number, start, b"", None, (Finding("too-long", Severity.ERROR, message, source, number),))
+            yield CaseLine(number, start, b"", None, (Finding("too-long", Severity.ERROR, message, source, number),))
             continue
         raw = chunk.rstrip(b"\r\n")
         if raw.strip():
             yield _read_line(raw, number, start, source)
 
 
-def _read_line(raw: bytes, number: int, offset: int, source: str) -> Line:
+def _read_line(raw: bytes, number: int, offset: int, source: str) -> CaseLine:
     if b"\0" in raw:
         message = "There are NUL bytes in this line; it is binary, or not UTF-8."
-        return Line(number, offset, raw, None, (Finding("not-utf8", Severity.ERROR, message, source, number),))
+        return CaseLine(number, offset, raw, None, (Finding("not-utf8", Severity.ERROR, message, source, number),))
     try:
-        return Line(number, offset, raw, parse_json(decode(raw, source), source).data)
+        return CaseLine(number, offset, raw, parse_json(decode(raw, source), source).data)
     except InvalidFileError as error:
-        return Line(number, offset, raw, None, tuple(replace(finding, line=number) for finding in error.findings))
+        return CaseLine(number, offset, raw, None, tuple(replace(finding, line=number) for finding in error.findings))
 
 
 def _skip_line(handle: BinaryIO) -> int:

@@ -10,7 +10,7 @@ from typing import BinaryIO, Generic, TypeVar
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.cases.case_file import Line, read_lines
+from toolbelt.evals.cases.case_file import CaseLine, read_lines
 from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
 from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason
 from toolbelt.evals.cases.imported_layout import OWN_KEY
@@ -98,7 +98,7 @@ class CaseIndex:
     _kind_names: _Interned[str] = field(default_factory=_Interned)
     _tag_sets: _Interned[tuple[str, ...]] = field(default_factory=_Interned)
 
-    def add(self, case: Case, line: Line) -> None:
+    def add(self, case: Case, line: CaseLine) -> None:
         """Add a usable case."""
         self.offsets.append(line.offset)
         self.lengths.append(len(line.raw))
@@ -275,7 +275,7 @@ class _IndexBuilder:
         self._ids = array("Q")  # of every line with an id, also of excluded cases; `_lines` has the line numbers
         self._lines = array("I")
 
-    def read(self, line: Line) -> None:
+    def read(self, line: CaseLine) -> None:
         self._add_findings(line.findings, line)
         if line.findings:
             return
@@ -310,7 +310,7 @@ class _IndexBuilder:
         self._index.clusters = len(self._clusters)
         return self._index
 
-    def _add_findings(self, findings: tuple[Finding, ...], line: Line) -> None:
+    def _add_findings(self, findings: tuple[Finding, ...], line: CaseLine) -> None:
         for finding in findings:
             self._findings.add(replace(finding, file=self._source, line=line.number))
 

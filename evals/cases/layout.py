@@ -35,7 +35,7 @@ class LayoutKind(StrEnum):
     """The two layouts of case files."""
 
     OWN = "own"
-    """toolbelt's own (rule E3)."""
+    """toolbelt's own layout (rule E3)."""
     PUBLIC = "public"
     """The imported one, which public data sets are converted to."""
 

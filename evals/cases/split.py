@@ -28,14 +28,14 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 
 
-class Part(StrEnum):
+class SplitSide(StrEnum):
     """A side of a split; its value is the name of its folder."""
 
     DEVELOPMENT = "dev"
     HELD_OUT = "held-out"
 
 
-class Grouping(StrEnum):
+class SplitGrouping(StrEnum):
     """Which cases stay on one side."""
 
     CLUSTER = "cluster"
@@ -73,7 +73,7 @@ class Split:
     """
 
     parts: bytearray
-    groups: Mapping[Part, int]
+    groups: Mapping[SplitSide, int]
     single: tuple[str, ...]
     large: tuple[LargeGroup, ...] = ()
 
@@ -82,16 +82,16 @@ class Split:
         """The share of cases that is held out, a fraction."""
         return sum(self.parts) / max(len(self.parts), 1)
 
-    def part(self, position: int) -> Part:
+    def part(self, position: int) -> SplitSide:
         """The side of the case at a position."""
-        return Part.HELD_OUT if self.parts[position] else Part.DEVELOPMENT
+        return SplitSide.HELD_OUT if self.parts[position] else SplitSide.DEVELOPMENT
 
 
 def draw_split(
     dataset: Dataset,
     held_out: float,
     *,
-    by: Grouping = Grouping.CLUSTER,
+    by: SplitGrouping = SplitGrouping.CLUSTER,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Split:
@@ -116,8 +116,8 @@ def draw_split(
         if progress is not None and position % 200 == 0:
             progress(position)
     split = groups.split(held_out)
-    if not split.groups[Part.HELD_OUT]:
-        what = "cluster" if by is Grouping.CLUSTER else "group of cases that share no tool with the others"
+    if not split.groups[SplitSide.HELD_OUT]:
+        what = "cluster" if by is SplitGrouping.CLUSTER else "group of cases that share no tool with the others"
         raise ToolbeltError(f"Nothing can be held out: no kind of case has more than one {what}.")
     return split
 
@@ -135,10 +135,10 @@ class _Groups:
         self._kinds: dict[str, int] = {}
         self._kind_of_case = array("I")
 
-    def add(self, case: Case, by: Grouping) -> None:
+    def add(self, case: Case, by: SplitGrouping) -> None:
         """Add a case."""
         first = self._number("c", case.cluster)
-        if by is Grouping.TOOL:
+        if by is SplitGrouping.TOOL:
             for tool in sorted({tool for answer in case.answers for call in answer for tool in call.tools}):
                 self._link(first, self._number("t", tool))
         self._cases.append(first)
@@ -169,7 +169,7 @@ class _Groups:
             held.update([root for _, root in sorted(drawn) if root not in too_large][:count])
         parts = bytearray(self._root(name) in held for name in self._cases)
         single = tuple(names[kind] for kind, drawn in by_kind.items() if len(drawn) == 1)
-        sides = {Part.DEVELOPMENT: len(counted) - len(held), Part.HELD_OUT: len(held)}
+        sides = {SplitSide.DEVELOPMENT: len(counted) - len(held), SplitSide.HELD_OUT: len(held)}
         return Split(parts, sides, single, tuple(sorted(large, key=lambda group: group.position)))
 
     def _draws(self) -> dict[int, int]:

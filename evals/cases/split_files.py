@@ -13,7 +13,7 @@ from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case_file import open_lines, read_lines
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE
-from toolbelt.evals.cases.split import Part, Split
+from toolbelt.evals.cases.split import Split, SplitSide
 from toolbelt.findings import Finding, Severity
 from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
 from toolbelt.stores.files import make_way_for
@@ -51,7 +51,7 @@ def write_split(
     *,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
-) -> Mapping[Part, WrittenPart]:
+) -> Mapping[SplitSide, WrittenPart]:
     """Write both parts, each a folder with its cases, the catalog and the loadouts beside them.
 
     Lines are copied byte for byte, in their order. Lines of excluded cases go to neither part. Files get their final
@@ -71,7 +71,7 @@ def write_split(
     """
     if Path(folder).exists() and Path(folder).samefile(Path(dataset.source).parent):
         raise ToolbeltError(f"{folder!r} is what is being split; name another folder.")
-    for part in Part:
+    for part in SplitSide:
         target = Path(folder) / part
         if file := next((path for path in (Path(folder), target) if path.exists() and not path.is_dir()), None):
             raise ToolbeltError(f"{str(file)!r} is a file; name another folder.")
@@ -81,12 +81,12 @@ def write_split(
             raise ToolbeltError(f"{str(target)!r} is what is being split; name another folder.")
     try:
         with _workplace(Path(folder)) as staging:
-            for part in Part:
+            for part in SplitSide:
                 (staging / part).mkdir()
                 _copy_surroundings(dataset, staging / part)
             _copy_cases(dataset, split, staging, progress)
-            written = {part: _verify_part(dataset, split, staging, Path(folder), part) for part in Part}
-            for part in Part:
+            written = {part: _verify_part(dataset, split, staging, Path(folder), part) for part in SplitSide}
+            for part in SplitSide:
                 _move(staging / part, Path(folder) / part)
     except OSError as error:
         raise StorageError(f"Cannot write {folder!r}: {error.strerror or error}.") from None
@@ -137,8 +137,8 @@ def _copy_cases(dataset: Dataset, split: Split, staging: Path, progress: Callabl
     position = 0
     with (
         open_lines(dataset.source) as source,
-        (staging / Part.DEVELOPMENT / CASES_FILE).open("wb") as development,
-        (staging / Part.HELD_OUT / CASES_FILE).open("wb") as held,
+        (staging / SplitSide.DEVELOPMENT / CASES_FILE).open("wb") as development,
+        (staging / SplitSide.HELD_OUT / CASES_FILE).open("wb") as held,
     ):
         for line in read_lines(source, dataset.source):
             if position == len(dataset) or line.number != dataset.line(position):
@@ -151,7 +151,7 @@ def _copy_cases(dataset: Dataset, split: Split, staging: Path, progress: Callabl
         raise _changed(dataset)
 
 
-def _verify_part(dataset: Dataset, split: Split, staging: Path, folder: Path, part: Part) -> WrittenPart:
+def _verify_part(dataset: Dataset, split: Split, staging: Path, folder: Path, part: SplitSide) -> WrittenPart:
     """Open a part as a dataset, and compare each case with that of the whole dataset."""
     try:
         reopened = open_dataset(str(staging / part))
@@ -179,7 +179,7 @@ def _changed(dataset: Dataset) -> InvalidFileError:
     return InvalidFileError([Finding("changed", Severity.ERROR, message, dataset.source)])
 
 
-def _read_otherwise(part: Part, why: str) -> ToolbeltError:
+def _read_otherwise(part: SplitSide, why: str) -> ToolbeltError:
     return ToolbeltError(
         f"The cases of {part} would be read in another way on their own than in the whole file: {why} "
         "Put the catalog beside the cases in the form that they came with, or bring the cases into one layout."
@@ -197,7 +197,7 @@ def _move(source: Path, target: Path) -> None:
     (source / CASES_FILE).replace(target / CASES_FILE)
 
 
-def counts_by_kind(parts: Mapping[Part, WrittenPart]) -> Iterator[tuple[str, Mapping[Part, int]]]:
+def counts_by_kind(parts: Mapping[SplitSide, WrittenPart]) -> Iterator[tuple[str, Mapping[SplitSide, int]]]:
     """Every kind, with the number of its cases in each part."""
     for kind in dict.fromkeys(kind for written in parts.values() for kind in written.kinds):
         yield kind, {part: written.kinds.get(kind, 0) for part, written in parts.items()}

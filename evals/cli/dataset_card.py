@@ -12,7 +12,7 @@ from toolbelt.command.options import option
 from toolbelt.console.screen import notify, print_findings, print_json, show_view
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.card.card import Card, Content, card_path
-from toolbelt.evals.cases.card.check import Difference, content_data, count_content, differences
+from toolbelt.evals.cases.card.check import CardDifference, content_data, count_content, differences
 from toolbelt.evals.cases.card.editing import new_card, with_content
 from toolbelt.evals.cases.card.reader import Examined, examine_card, read_card_text
 from toolbelt.evals.cases.dataset import Dataset
@@ -84,7 +84,7 @@ def _lacks_catalog(written: Content | None, counted: Content) -> bool:
     return written is not None and written.catalog_digest is None and counted.catalog_digest is not None
 
 
-def _data(path: Path, card: Card | None, counted: Content, wrong: tuple[Difference, ...]) -> dict[str, Any]:
+def _data(path: Path, card: Card | None, counted: Content, wrong: tuple[CardDifference, ...]) -> dict[str, Any]:
     return {
         "card": str(path),
         "exists": card is not None,

@@ -14,7 +14,7 @@ from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cases.dataset import Dataset
-from toolbelt.evals.cases.split import Grouping, Part, Split, draw_split
+from toolbelt.evals.cases.split import Split, SplitGrouping, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
@@ -34,8 +34,8 @@ _MOST_LARGE = 5
 @option("--output", "-o", required=True, metavar="FOLDER", help="Gets dev/ and held-out/, a dataset each.")
 @option(
     "--by",
-    type=click.Choice([grouping.value for grouping in Grouping]),
-    default=Grouping.CLUSTER.value,
+    type=click.Choice([grouping.value for grouping in SplitGrouping]),
+    default=SplitGrouping.CLUSTER.value,
     show_default=True,
     help="What stays on one side: paraphrases of one task; or all cases that one tool is the answer to.",
 )
@@ -75,7 +75,7 @@ def split(
     """
     opened, _ = open_with_project(dataset, catalog, config)
     with progress("drawing cases", len(opened)) as advance:
-        drawn = draw_split(opened, held_out, by=Grouping(by), seed=seed, progress=advance)
+        drawn = draw_split(opened, held_out, by=SplitGrouping(by), seed=seed, progress=advance)
     with progress("writing cases", len(opened)) as advance:
         parts = write_split(opened, drawn, output, overwrite=force, progress=advance)
     if excluded := sum(opened.excluded.values()):
@@ -106,7 +106,7 @@ def _warn_sizes(dataset: Dataset, drawn: Split, share: float) -> None:
 
 
 def _data(
-    dataset: Dataset, drawn: Split, parts: Mapping[Part, WrittenPart], by: str, held_out: float, seed: int
+    dataset: Dataset, drawn: Split, parts: Mapping[SplitSide, WrittenPart], by: str, held_out: float, seed: int
 ) -> dict[str, Any]:
     return {
         "dataset": {"name": dataset.name, "digest": dataset.digest, "cases": len(dataset)},
@@ -134,15 +134,15 @@ def _data(
     }
 
 
-def _show(parts: Mapping[Part, WrittenPart], drawn: Split, by: str) -> None:
+def _show(parts: Mapping[SplitSide, WrittenPart], drawn: Split, by: str) -> None:
     screen = make_screen()
     rows = []
     for kind, counts in counts_by_kind(parts):
-        held, total = counts[Part.HELD_OUT], sum(counts.values())
-        dev = f"{counts[Part.DEVELOPMENT]:,}"
+        held, total = counts[SplitSide.HELD_OUT], sum(counts.values())
+        dev = f"{counts[SplitSide.DEVELOPMENT]:,}"
         rows.append((visible(kind) or "(none)", dev, f"{held:,}", f"{held / total:.0%}", ""))
     table = fitted_table(screen, ("kind", "dev", "held out", "share", ""), rows, right=(1, 2, 3))
-    group = "cluster" if by == Grouping.CLUSTER else "group"
+    group = "cluster" if by == SplitGrouping.CLUSTER else "group"
     lines = [
         Text(
             f"{written.folder}: {plural(written.cases, 'case')} in {plural(drawn.groups[part], group)}, "

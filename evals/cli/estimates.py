@@ -62,7 +62,7 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> R
     unasked = [Text(visible(line)) for line in _not_asked(arms)]
     if unasked:
         unasked.append(Text(_OTHERWISE))
-    how = "Estimated by playing a sample with local/bm25 in the models' place; nothing was asked."
+    how = "Estimated by running a sample with local/bm25 in place of the models; no model was called."
     return Group(table, Text(""), Text(total, style="bold"), *unasked, Text(how, style="dim"))
 
 

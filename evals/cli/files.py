@@ -13,14 +13,14 @@ _BESIDE = ("-wal", "-shm", "-journal")
 
 
 def keep_apart(read: Mapping[str, str | None], written: Mapping[str, str | None]) -> None:
-    """Refuse to write over what is read, or twice to the same file; before any work is done.
+    """Refuse a command that would overwrite its input or write a file twice, before any work is done.
 
     Args:
         read: Paths by what they are called in the command (`--store`); `None` for what is no file.
-        written: Likewise. A pipe or device, such as /dev/null, may be named more than once.
+        written: Paths in the same form. A pipe or device, such as /dev/null, may be named more than once.
 
     Raises:
-        ToolbeltError: two are the same file, whatever each is called; or one belongs to a file of runs.
+        ToolbeltError: two paths are the same file, whatever their names; or one belongs to a file of runs.
     """
     taken = {what: path for what, path in read.items() if path}
     for what, path in written.items():

@@ -15,7 +15,7 @@ from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.options import FiniteRange
 
 DISCORDANCES = (0.02, 0.05, 0.1, 0.2, 0.3)
-"""What is looked at where nobody says how often the arms differ."""
+"""Shares of cases that differ, for a plan where the user gives none."""
 MOST_CASES = 1_000_000
 _FINEST = 0.001
 """The smallest difference or margin taken; below it lie millions of cases."""

@@ -148,7 +148,7 @@ def probe(
 
 
 def _split_commas(values: Sequence[str]) -> tuple[str, ...]:
-    """Each of what was given with commas between, once; a list of nothing is an empty name, which none bears."""
+    """Each of what was given with commas between, once; a list of nothing is an empty name, which none has."""
     named = [part.strip() for value in values for part in value.split(",")]
     return tuple(dict.fromkeys(filter(None, named))) or tuple(named[:1])
 

@@ -25,7 +25,7 @@ from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.results import ProbeResult, total_cost
 from toolbelt.evals.probing.runner import ProbeSettings
 from toolbelt.evals.running.client import RetryPolicy
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.plan import without_secrets
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.provenance import read_code
@@ -146,7 +146,7 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
         )
         unfinished = None if options.fresh else _find_unfinished(Path(options.store), wanted)
         left = _find_left(wanted, unfinished)
-        estimate = estimate_probe(open_price(name, model_options), counter, settings.form, settings.room, left)
+        estimate = estimate_probe(open_price(name, model_options), counter, settings.form, settings.limits, left)
         prepared.append(PreparedProbe(wanted, settings, facts, table.find_project_model(name), unfinished, estimate))
     return model_options, tuple(prepared)
 

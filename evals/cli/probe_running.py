@@ -31,7 +31,7 @@ WAIT_EVERY_SECONDS = 10.0
 
 
 @dataclass(eq=False)
-class Watcher:
+class ProbeProgress:
     """Counts the checks that ended, and notifies about waiting: at once, and then now and then.
 
     Attributes:
@@ -64,10 +64,10 @@ class Watcher:
 
 
 @contextmanager
-def watch(model: str, checks: int) -> Iterator[Watcher]:
+def watch(model: str, checks: int) -> Iterator[ProbeProgress]:
     """A watcher that says something before long, even if nothing ends: a client may take seconds to load."""
     with progress(f"probing {model}, checks", checks) as advance:
-        watcher = Watcher(advance)
+        watcher = ProbeProgress(advance)
         soon = threading.Timer(PATIENCE_SECONDS, watcher.show)
         soon.daemon = True
         soon.start()

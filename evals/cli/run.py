@@ -17,8 +17,14 @@ from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.options import CommaList, asking_options, dataset_option, range_type, store_option
 from toolbelt.evals.cli.shown import show_run
-from toolbelt.evals.evaluate import resume_run
-from toolbelt.evals.execution import DEFAULT_MODELS, ExecutionOptions, RunRequest, estimate_eval, start_run
+from toolbelt.evals.execution import (
+    DEFAULT_MODELS,
+    ExecutionOptions,
+    RunRequest,
+    continue_run,
+    estimate_eval,
+    start_run,
+)
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.ranges import SETTINGS
@@ -68,7 +74,7 @@ _asking_options = asking_options(
     "--suite",
     metavar="S",
     help="In place of toolsets: compatibility, which is full, loadout:auto, every loadout that shows something "
-    "of the catalog, and tiered: which of them each model bears.",
+    "of the catalog, and tiered: it shows which of them each model supports.",
 )
 @option(
     "--variant",
@@ -232,7 +238,7 @@ def resume(
 ) -> int:
     """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
     execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
-    run = resume_run(name, store=store, retry_errors=retry_errors, options=execution, reporter=EvalConsoleReporter())
+    run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
     return _show_end(run, as_json=as_json)
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
+from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.text import visible
+from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
+from toolbelt.text import plural, visible
 
 
 @click.command("list", epilog=examples("toolbelt eval list"))
@@ -60,8 +67,6 @@ def show(name: str, case: str | None, store: str, as_json: bool) -> None:
     with RunStore(Path(store), must_exist=True) as opened:
         row = opened.get(name)
         if case is not None:
-            from toolbelt.evals.cli.case_view import case_data, case_view
-
             data = case_data(opened, row, case)
             if as_json:
                 print_json(data)
@@ -83,3 +88,102 @@ def _data(row: RunRow, status: str) -> dict[str, object]:
         "finished": row.finished,
         "arms": [{"model": arm.model, "toolset": arm.toolset, "variant": arm.variant} for arm in row.plan.arms],
     }
+
+
+_FEW_TOOLS = 12
+"""Tools offered that are named one by one."""
+
+
+def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
+    """What a case asked, and every trial of it: what was offered, called, and how it was scored.
+
+    A trial is `turned_away` where it ended before a request that was known not to fit, which was not sent.
+
+    Raises:
+        NotFoundError: no finished trial is of that case, with the nearest ids.
+    """
+    content = find_case(store.connection, row.run, case)
+    if content is None:
+        hint = "Only cases of finished trials can be shown."
+        raise NotFoundError("case", case, case_ids(store.connection, row.run), hint)
+    trials = []
+    for trial in trials_of(store.connection, row.run, case):
+        arm = row.plan.arms[trial["arm"]]
+        named = {"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label}
+        trials.append({**named, **trial, "turned_away": _is_turned_away(trial)})
+    return {"run": row.run, "case": case, **content, "trials": trials}
+
+
+def case_view(data: dict[str, Any]) -> RenderableType:
+    """What was asked, what was right, and the trials one below the other."""
+    lines = [Text(visible(data["case"]), style="bold")]
+    lines += [Text(visible(f"{message['role']}: {_content(message)}")) for message in data["messages"]]
+    lines.append(Text(visible(f"right: {_right(data)}"), style="dim"))
+    for trial in data["trials"]:
+        epoch = f" · epoch {trial['epoch']}" if trial["epoch"] else ""
+        lines += [Text(""), Text(visible(f"{trial['label']}{epoch}"), style="bold")]
+        lines += _request_lines(trial["requests"])
+        if trial["turned_away"]:
+            lines.append(Text(visible(_not_asked(trial)), style="yellow"))
+            continue
+        reason = f": {trial['reason']}" if trial["reason"] else ""
+        reachable = "" if trial["covered"] else " (no right answer could be reached with this toolset)"
+        style = "green" if trial["outcome"] == "correct" else "yellow"
+        lines.append(Text(visible(f"{trial['outcome']}{reason}{reachable}"), style=style))
+    return Group(*lines)
+
+
+def _is_turned_away(trial: dict[str, Any]) -> bool:
+    """Whether a trial ended before a request that was known not to fit, so that nobody was asked it."""
+    if trial["outcome"] != "context_overflow":
+        return False
+    requests = trial["requests"]
+    return not (requests and requests[-1]["failure"])  # else the provider turned it away
+
+
+def _not_asked(trial: dict[str, Any]) -> str:
+    """What did not fit, and how much of the trial was sent."""
+    after = len({request["request"] for request in trial["requests"]})
+    sent = f"nothing was sent after {plural(after, 'request')}" if after else "nothing was sent"
+    return f"{trial['outcome']}, not asked: {trial['reason'].rstrip('.')}; {sent}"
+
+
+def _content(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    calls = message.get("tool_calls")
+    return text if not calls else f"{text if content else ''} {json.dumps(calls, ensure_ascii=False)}".strip()
+
+
+def _right(data: dict[str, Any]) -> str:
+    answers = data["answers"]
+    if answers is None:
+        return "any call"
+    return " or ".join(", ".join(map(_expected, answer)) if answer else "no call" for answer in answers)
+
+
+def _expected(call: dict[str, Any]) -> str:
+    named = "|".join(call["tools"])
+    if "args" not in call:
+        return named
+    shown = (f"{name}={'|'.join(json.dumps(v, ensure_ascii=False) for v in vs)}" for name, vs in call["args"].items())
+    return f"{named}({', '.join(shown)})"
+
+
+def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
+    lines = []
+    for request in requests:
+        offered = request["offered"]
+        names = f" ({', '.join(offered)})" if 0 < len(offered) <= _FEW_TOOLS else ""
+        shown = (
+            f"{request['request'] + 1}. {plural(len(offered), 'tool')}{names}, {request['definition_tokens']:,} tokens"
+        )
+        if request["failure"]:
+            lines.append(Text(visible(f"{shown} → {request['failure']}: {request['message']}"), style="red"))
+            continue
+        calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
+        texts = [repr(request["text"][:200])] if request["text"] else []
+        lines.append(Text(visible(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}")))
+        if request["follow_up"]:
+            lines.append(Text(visible(f"user: {request['follow_up']} (turn {request['turn'] + 1})")))
+    return lines

@@ -1,15 +1,18 @@
-"""What a run came to, as it is shown at its end and whenever it is looked at."""
+"""Shows the results of a run, at its end and in `toolbelt eval show`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.console.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
-from toolbelt.evals.cli.run_probes import probed_beside, probed_data, show_probed
+from toolbelt.evals.probing.results import probe_data
+from toolbelt.evals.probing.selection import StandingProbe, standing_probes
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
+from toolbelt.evals.views.probes import beside_view
 from toolbelt.evals.views.run import run_view
 
 if TYPE_CHECKING:
@@ -22,23 +25,23 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool) -> None:
     """Print a run: its arms, which toolset goes with which model if that is its suite, and what was probed.
 
     Args:
-        store: Where it is kept.
-        summary: What it came to.
+        store: With the run.
+        summary: Of the run.
         as_json: Whether to print one JSON document.
     """
-    matrix = _lay_out(store, summary) if summary.suite == COMPATIBILITY else None
-    probes = probed_beside(store, summary)
+    matrix = _compare_toolsets(store, summary) if summary.suite == COMPATIBILITY else None
+    probes = _probed_beside(store, summary)
     if as_json:
-        print_json({**summary_data(summary), **probed_data(probes), **_matrix_data(matrix)})
+        print_json({**summary_data(summary), **_probed_data(probes), **_matrix_data(matrix)})
         return
     screen = make_screen()
     show_blocks(run_view(summary))
     if matrix is not None:
         _show_matrix(matrix, screen)
-    show_probed(probes, screen)
+    _show_probed(probes, screen)
 
 
-def _lay_out(store: RunStore, summary: RunSummary) -> Matrix:
+def _compare_toolsets(store: RunStore, summary: RunSummary) -> Matrix:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.analysis.matrix.build_matrix import (
         build_matrix,  # the statistics, where there is something to compare
@@ -64,3 +67,22 @@ def _show_matrix(matrix: Matrix, screen: Console) -> None:
     show_view("", screen)
     show_view(matrix_view(matrix, screen), screen)
     show_view(recommended_view(matrix), screen, whole_lines=True)
+
+
+def _probed_beside(store: RunStore, summary: RunSummary) -> list[StandingProbe]:
+    """The probe that stands for each model of a run, made where the run asked it; others are left out."""
+    return standing_probes(store, (arm.model for arm in summary.arms), summary.settings.get("api_base"))
+
+
+def _probed_data(probes: Sequence[StandingProbe]) -> dict[str, Any]:
+    """Their key in the run's JSON."""
+    return {"probes": [probe_data(probe.result) for probe in probes]}
+
+
+def _show_probed(probes: Sequence[StandingProbe], screen: Console) -> None:
+    """Show a line for each probed model below the table of the run, and a line for each later unfinished probe."""
+    if probes:
+        show_view("", screen)
+        show_view(
+            beside_view([probe.result for probe in probes], [probe.later for probe in probes if probe.later]), screen
+        )

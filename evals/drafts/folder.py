@@ -17,7 +17,7 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import format_catalog
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
-from toolbelt.evals.cases.case_file import MAX_LINE, Line, open_lines, read_lines
+from toolbelt.evals.cases.case_file import MAX_LINE, CaseLine, open_lines, read_lines
 from toolbelt.evals.cases.digests import id_digest, line_digest
 from toolbelt.evals.cases.index import FileFindings
 from toolbelt.evals.cases.own_layout import parse_own_case
@@ -71,7 +71,7 @@ class FolderState:
         """Number of lines that are a human's."""
         return len(self.places)
 
-    def add(self, line: Line, digest: int) -> Iterator[Finding]:
+    def add(self, line: CaseLine, digest: int) -> Iterator[Finding]:
         """Add a human's line; gives a finding where its id occurred before."""
         self.places.append(LinePlace(line.offset, len(line.raw), digest))
         data = line.data if isinstance(line.data, dict) else {}
@@ -83,7 +83,7 @@ class FolderState:
         if isinstance(data.get("query"), str):
             self.queries.add(id_digest(normalized_query(data["query"])))
 
-    def add_draft(self, line: Line, digest: int) -> None:
+    def add_draft(self, line: CaseLine, digest: int) -> None:
         """Add a line that is unchanged."""
         stem = id_digest(stem_of(line.data["id"]))
         self.drafts.setdefault(stem, []).append(LinePlace(line.offset, len(line.raw), digest))
@@ -244,7 +244,7 @@ def _digest(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _errors_of(line: Line, names: ToolNames | None) -> Iterator[Finding]:
+def _errors_of(line: CaseLine, names: ToolNames | None) -> Iterator[Finding]:
     """Why a line is not a case."""
     if line.findings or names is None:
         yield from line.findings

@@ -22,7 +22,7 @@ TABLES = ("trials", "arms")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ExportJob:
     """What is to be written.
 
     Attributes:
@@ -60,7 +60,7 @@ class Form:
     """
 
     endings: tuple[str, ...]
-    write: Callable[[Job, IO[Any]], None]
+    write: Callable[[ExportJob, IO[Any]], None]
     is_binary: bool = False
     is_table: bool = False
 
@@ -85,11 +85,11 @@ def find_form(name: str | None, output: str | None) -> str:
     )
 
 
-def _write_json(job: Job, file: IO[Any]) -> None:
+def _write_json(job: ExportJob, file: IO[Any]) -> None:
     file.write(json_text(job.analyze_run().data) + "\n")
 
 
-def _write_csv(job: Job, file: IO[Any]) -> None:
+def _write_csv(job: ExportJob, file: IO[Any]) -> None:
     from toolbelt.evals.views.frames import write_arms_csv, write_trials
 
     if job.table == "arms":
@@ -99,7 +99,7 @@ def _write_csv(job: Job, file: IO[Any]) -> None:
         write_trials(job.store.connection, job.row.run, file, advance=advance)
 
 
-def _write_parquet(job: Job, file: IO[Any]) -> None:
+def _write_parquet(job: ExportJob, file: IO[Any]) -> None:
     from toolbelt.evals.views.frames import write_arms_parquet, write_trials
 
     summary = job.summarize()
@@ -111,18 +111,18 @@ def _write_parquet(job: Job, file: IO[Any]) -> None:
         write_trials(job.store.connection, summary.run, None, file, about=about, advance=advance)
 
 
-def _write_junit(job: Job, file: IO[Any]) -> None:
+def _write_junit(job: ExportJob, file: IO[Any]) -> None:
     from toolbelt.evals.views.junit import write_run_junit
 
     with job.progress("writing tests", job.row.finished) as advance:
         write_run_junit(job.store.connection, job.row.run, file, advance)
 
 
-def _write_markdown(job: Job, file: IO[Any]) -> None:
+def _write_markdown(job: ExportJob, file: IO[Any]) -> None:
     file.write(job.analyze_run().markdown())
 
 
-def _write_html(job: Job, file: IO[Any]) -> None:
+def _write_html(job: ExportJob, file: IO[Any]) -> None:
     findings = job.analyze_run()
     pictures = findings.draw()
     with job.progress("writing the page", job.row.finished) as advance:
@@ -167,4 +167,4 @@ def export_run(
         ToolbeltError: no trial of the run has finished.
     """
     with read_snapshot(store.connection):
-        FORMS[form].write(Job(store, row, table, models, progress), file)
+        FORMS[form].write(ExportJob(store, row, table, models, progress), file)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.running.run_names import LATEST, is_file_name
-from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.evals.running.store import DEFAULT_FILE, RunStore, find_store
 from toolbelt.evals.views.columns import make_about
 from toolbelt.evals.views.frames import load_trials, read_trials_csv, read_trials_parquet
 from toolbelt.sources import refuse_special
@@ -46,7 +46,7 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
     if store is None and (isinstance(run, Path) or is_file_name(run, _ENDINGS)):
         return _load_path(_at_home(run))
     try:
-        return _load_stored(_at_home(store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE), str(run))
+        return _load_stored(find_store(store), str(run))
     except NotFoundError:
         if store is None and os.path.exists(run):  # noqa: PTH110   as among reports, whose folders are called as their runs
             return _load_path(Path(run))

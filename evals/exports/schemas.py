@@ -15,7 +15,7 @@ from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate
 from toolbelt.evals.probing import results as probing
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.views.json_values import json_schemas
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(

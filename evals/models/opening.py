@@ -15,10 +15,10 @@ from toolbelt.providers.model_facts import is_known
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How models are asked.
+    """How models are opened and called.
 
     Attributes:
-        api_base: Where hosted models are, if not at their provider's; says nothing to others.
+        api_base: Address of hosted models; their provider's if `None`. Other models ignore it.
         timeout_seconds: For one request.
         table: What is known of hosted models.
     """
@@ -76,7 +76,7 @@ def open_price(name: str, options: ModelOptions) -> Model:
     """The model of that name where it asks nobody, else its price; needs no key and loads no client.
 
     Raises:
-        NotFoundError: a name without a provider that no known model bears, with the nearest.
+        NotFoundError: a name without a provider that no known model has, with the nearest.
     """
     if not name.strip() or name.startswith(tuple(OPENERS)):
         return open_model(name, options)

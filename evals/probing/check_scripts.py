@@ -10,7 +10,7 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.evals.probing.checks import FIRST, TOOL_COUNTS, tools_key
 from toolbelt.evals.probing.judging import (
     CallJudge,
-    ExpectedCall,
+    RequestedCall,
     expect_one_call,
     ideal_reply,
     instruction,
@@ -44,7 +44,7 @@ def one_tool(tools: ProbeTools) -> CheckScript:
 
     If nothing is called, the usage reported for a request with more tools shows whether the server sees tools at all.
     """
-    expected = ExpectedCall("get_weather", {"city": "Oslo"})
+    expected = RequestedCall("get_weather", {"city": "Oslo"})
     request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather"))
     plain = expect_one_call(tools, request, expected, "It called it.")
 
@@ -101,7 +101,7 @@ def _refused_without(without: ModelError, refusal: ModelError) -> CheckVerdict:
 
 def nested(tools: ProbeTools) -> CheckScript:
     """Arguments are nested objects and lists."""
-    expected = ExpectedCall(
+    expected = RequestedCall(
         "create_order",
         {
             "customer": {"name": "Ada Byrne", "address": {"street": "Mill Lane 9", "city": "Cork"}},
@@ -119,7 +119,7 @@ def nested(tools: ProbeTools) -> CheckScript:
 
 def enum(tools: ProbeTools) -> CheckScript:
     """Arguments are values that the schema lists."""
-    expected = ExpectedCall("update_ticket", {"ticket": 4812, "priority": "urgent", "channel": "e-mail"})
+    expected = RequestedCall("update_ticket", {"ticket": 4812, "priority": "urgent", "channel": "e-mail"})
     return expect_one_call(
         tools,
         CheckRequest(user_message(instruction(expected)), tools.offer("update_ticket")),
@@ -130,7 +130,7 @@ def enum(tools: ProbeTools) -> CheckScript:
 
 def unicode(tools: ProbeTools) -> CheckScript:
     """Descriptions, listed values and arguments hold letters of several scripts."""
-    expected = ExpectedCall("write_sign", {"text": "Überfahrt auf eigene Gefahr – 通行注意 🚲", "place": BRIDGES[1]})
+    expected = RequestedCall("write_sign", {"text": "Überfahrt auf eigene Gefahr – 通行注意 🚲", "place": BRIDGES[1]})
     return expect_one_call(
         tools,
         CheckRequest(user_message(instruction(expected)), tools.offer("write_sign")),
@@ -141,7 +141,7 @@ def unicode(tools: ProbeTools) -> CheckScript:
 
 def long_name(tools: ProbeTools) -> CheckScript:
     """The tool has the longest name that every provider takes."""
-    expected = ExpectedCall(LONG_NAME, {"station": "Howth"})
+    expected = RequestedCall(LONG_NAME, {"station": "Howth"})
     works = f"It called a tool whose name has {len(LONG_NAME)} letters."
     return expect_one_call(
         tools, CheckRequest(user_message(instruction(expected)), tools.offer(LONG_NAME)), expected, works
@@ -150,7 +150,7 @@ def long_name(tools: ProbeTools) -> CheckScript:
 
 def empty(tools: ProbeTools) -> CheckScript:
     """The tool has no parameters."""
-    expected = ExpectedCall("ring_bell", {})
+    expected = RequestedCall("ring_bell", {})
     prompt = "Call the tool ring_bell. It takes no arguments."
     return expect_one_call(
         tools, CheckRequest(user_message(prompt), tools.offer("ring_bell")), expected, "It called it with no arguments."
@@ -160,7 +160,7 @@ def empty(tools: ProbeTools) -> CheckScript:
 def crowd(tools: ProbeTools, count: int) -> CheckScript:
     """The request offers `count` tools and asks for one of them."""
     offer, name = tools.crowd(count)
-    expected = ExpectedCall(name, {"id": "K-17"})
+    expected = RequestedCall(name, {"id": "K-17"})
     return expect_one_call(
         tools, CheckRequest(user_message(instruction(expected)), offer), expected, f"It found the one of {count}."
     )
@@ -178,7 +178,7 @@ def none_fits(tools: ProbeTools) -> CheckScript:
 
 def choice_none(tools: ProbeTools) -> CheckScript:
     """The message asks for a call, and `tool_choice` forbids it."""
-    expected = ExpectedCall("get_weather", {"city": "Bern"})
+    expected = RequestedCall("get_weather", {"city": "Bern"})
     request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather", "get_time"), "none")
 
     def judged(reply: Reply) -> CheckVerdict:
@@ -206,12 +206,12 @@ def choice_required(tools: ProbeTools) -> CheckScript:
             CheckOutcome.WORKS, f"It called one, though the message asks for none: {show_calls(reply.calls)}."
         )
 
-    return ask_once(request, judged, ideal_reply(ExpectedCall("ring_bell", {})))
+    return ask_once(request, judged, ideal_reply(RequestedCall("ring_bell", {})))
 
 
 def choice_named(tools: ProbeTools) -> CheckScript:
     """The message asks for one tool, and `tool_choice` names the other."""
-    requested, named = ExpectedCall("get_weather", {"city": "Turin"}), ExpectedCall("get_time")
+    requested, named = RequestedCall("get_weather", {"city": "Turin"}), RequestedCall("get_time")
     request = CheckRequest(user_message(instruction(requested)), tools.offer("get_weather", "get_time"), named.name)
     judge = CallJudge(request.offer, tools.schemas)
 
@@ -224,7 +224,7 @@ def choice_named(tools: ProbeTools) -> CheckScript:
             return CheckVerdict(CheckOutcome.FAILS, fault)
         return CheckVerdict(CheckOutcome.WORKS, "It called the one that `tool_choice` names, not the one asked for.")
 
-    return ask_once(request, judged, ideal_reply(ExpectedCall(named.name, requested.arguments)))
+    return ask_once(request, judged, ideal_reply(RequestedCall(named.name, requested.arguments)))
 
 
 _CODE = "QX-4471-BN"
@@ -235,7 +235,7 @@ _PARAGRAPHS = 120
 
 def parallel(tools: ProbeTools) -> CheckScript:
     """Asks for two calls in one reply. If the model makes one, it gets the result and should then make the other."""
-    both = (ExpectedCall("get_weather", {"city": "Oslo"}), ExpectedCall("get_time", {"city": "Lima"}))
+    both = (RequestedCall("get_weather", {"city": "Oslo"}), RequestedCall("get_time", {"city": "Lima"}))
     results = {"get_weather": tool_result(degrees_celsius=4, sky="clear"), "get_time": tool_result(time="14:05")}
     offer = tools.offer("get_weather", "get_time")
     messages = user_message(
@@ -243,7 +243,7 @@ def parallel(tools: ProbeTools) -> CheckScript:
     )
     judge = CallJudge(offer, tools.schemas)
 
-    def matched(reply: Reply) -> list[ExpectedCall]:
+    def matched(reply: Reply) -> list[RequestedCall]:
         return [expected for expected in both if any(not judge.find_call_fault(call, expected) for call in reply.calls)]
 
     def first(reply: Reply) -> Step:
@@ -265,7 +265,7 @@ def parallel(tools: ProbeTools) -> CheckScript:
     return CheckScript(in_turn(CheckRequest(messages, offer), first, second), (ideal_reply(*both),))
 
 
-def _not_both(reply: Reply, both: Sequence[ExpectedCall], judge: CallJudge) -> str:
+def _not_both(reply: Reply, both: Sequence[RequestedCall], judge: CallJudge) -> str:
     if not reply.calls:
         return judge.find_fault(reply, both[0])
     names = [expected.name for expected in both]
@@ -278,7 +278,7 @@ def _not_both(reply: Reply, both: Sequence[ExpectedCall], judge: CallJudge) -> s
 
 def after_result(tools: ProbeTools) -> CheckScript:
     """The model makes a call, gets its result, and should then answer in words."""
-    expected = ExpectedCall("find_booking", {"guest": "Noor Haddad"})
+    expected = RequestedCall("find_booking", {"guest": "Noor Haddad"})
     messages = user_message(
         f"{instruction(expected)} When it has answered, tell me the booking's code in one sentence, in words."
     )
@@ -299,7 +299,7 @@ def after_result(tools: ProbeTools) -> CheckScript:
 
 def growing(tools: ProbeTools) -> CheckScript:
     """The first call loads a tool that only the second request offers."""
-    load, use = ExpectedCall("load_tools", _HARBOUR), ExpectedCall("open_lock_gate", {"gate": 7})
+    load, use = RequestedCall("load_tools", _HARBOUR), RequestedCall("open_lock_gate", {"gate": 7})
     messages = user_message(
         f"{instruction(load)} When it has answered, open_lock_gate is among your tools. {instruction(use, 'Then call')}"
     )
@@ -322,7 +322,7 @@ def growing(tools: ProbeTools) -> CheckScript:
 
 def retired(tools: ProbeTools) -> CheckScript:
     """The history holds a call of a tool that is no longer offered; every model gets the same history."""
-    before, now = ExpectedCall("get_weather", {"city": "Oslo"}), ExpectedCall("get_time", {"city": "Quito"})
+    before, now = RequestedCall("get_weather", {"city": "Oslo"}), RequestedCall("get_time", {"city": "Quito"})
     history = (
         *user_message("What is the weather in Oslo?"),
         *exchange_messages(ideal_reply(before), tool_result(degrees_celsius=4, sky="clear")),

@@ -19,7 +19,7 @@ TOOL_COUNTS = (16, 64, 128, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ProbeCheck:
     """One check.
 
     Attributes:
@@ -40,38 +40,46 @@ def tools_key(count: int) -> str:
     return f"tools_{count}"
 
 
-CHECKS: tuple[Check, ...] = (
-    Check(
+CHECKS: tuple[ProbeCheck, ...] = (
+    ProbeCheck(
         FIRST,
         "One tool",
         "A tool is named, to be called; where it is not, more requests show whether the server sees tools.",
         3,
     ),
-    Check("parallel_calls", "Parallel calls", "Two calls are asked for in one reply.", 2),
-    Check("none_fits", "No tool fits", "Nothing that is offered helps; it is to answer in words."),
-    Check("choice_none", "Tool choice: none", "A call is asked for, and `tool_choice` forbids it."),
-    Check("choice_required", "Tool choice: required", "No call is asked for, and `tool_choice` demands one."),
-    Check("choice_named", "Tool choice: named", "One tool is asked for, and `tool_choice` names the other."),
-    Check("nested_arguments", "Nested arguments", "Arguments are objects and lists within each other."),
-    Check("enum_arguments", "Enum arguments", "Arguments are of a few values that the schema lists."),
-    Check("unicode", "Unicode", "Descriptions, listed values and arguments are not ASCII, and are to come back whole."),
-    Check("long_name", "Long name", "The tool's name has 64 letters, the most that every provider takes."),
+    ProbeCheck("parallel_calls", "Parallel calls", "Two calls are asked for in one reply.", 2),
+    ProbeCheck("none_fits", "No tool fits", "Nothing that is offered helps; it is to answer in words."),
+    ProbeCheck("choice_none", "Tool choice: none", "A call is asked for, and `tool_choice` forbids it."),
+    ProbeCheck("choice_required", "Tool choice: required", "No call is asked for, and `tool_choice` demands one."),
+    ProbeCheck("choice_named", "Tool choice: named", "One tool is asked for, and `tool_choice` names the other."),
+    ProbeCheck("nested_arguments", "Nested arguments", "Arguments are objects and lists within each other."),
+    ProbeCheck("enum_arguments", "Enum arguments", "Arguments are of a few values that the schema lists."),
+    ProbeCheck(
+        "unicode", "Unicode", "Descriptions, listed values and arguments are not ASCII, and are to come back whole."
+    ),
+    ProbeCheck("long_name", "Long name", "The tool's name has 64 letters, the most that every provider takes."),
     *(
-        Check(tools_key(count), f"{count} tools", f"{count} tools are offered, and the one named is to be called.")
+        ProbeCheck(tools_key(count), f"{count} tools", f"{count} tools are offered, and the one named is to be called.")
         for count in TOOL_COUNTS
     ),
-    Check("empty_parameters", "No parameters", "The tool takes no arguments."),
-    Check("after_result", "Answer after result", "The tool has answered; words that use its answer are to follow.", 2),
-    Check("growing_tools", "Tools that grow", "A tool is offered only after another was called, as `tiered` does.", 2),
-    Check("retired_tool", "Tools that go", "A tool that was called before is offered no more, as `dynamic` does."),
-    Check("cached_tokens", "Reports caching", "A long prompt is sent twice; the usage should say what was cached.", 2),
+    ProbeCheck("empty_parameters", "No parameters", "The tool takes no arguments."),
+    ProbeCheck(
+        "after_result", "Answer after result", "The tool has answered; words that use its answer are to follow.", 2
+    ),
+    ProbeCheck(
+        "growing_tools", "Tools that grow", "A tool is offered only after another was called, as `tiered` does.", 2
+    ),
+    ProbeCheck("retired_tool", "Tools that go", "A tool that was called before is offered no more, as `dynamic` does."),
+    ProbeCheck(
+        "cached_tokens", "Reports caching", "A long prompt is sent twice; the usage should say what was cached.", 2
+    ),
 )
 EVERY: tuple[str, ...] = tuple(check.key for check in CHECKS)
 """The keys of all checks, in order."""
-CHECK_BY_KEY: Mapping[str, Check] = MappingProxyType({check.key: check for check in CHECKS})
+CHECK_BY_KEY: Mapping[str, ProbeCheck] = MappingProxyType({check.key: check for check in CHECKS})
 
 
-def get_check(key: str) -> Check:
+def get_check(key: str) -> ProbeCheck:
     """The check of that key.
 
     Raises:
@@ -83,7 +91,7 @@ def get_check(key: str) -> Check:
     raise NotFoundError("check", key, () if hint else EVERY, hint)
 
 
-def pick_checks(keys: Iterable[str]) -> tuple[Check, ...]:
+def pick_checks(keys: Iterable[str]) -> tuple[ProbeCheck, ...]:
     """The checks of `keys` in the order of the suite, always with `FIRST`; all checks if `keys` is empty.
 
     Raises:

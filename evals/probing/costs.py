@@ -15,12 +15,12 @@ from toolbelt.evals.probing.checks import EVERY
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.probing.script import CheckRequest, ReplyOrError
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.records import Attempts, plus_cost
 from toolbelt.providers.chat import Usage
 
 TOKENS_OF_AN_ANSWER = 150
-"""Rough: a call takes some 30, a sentence likewise; a model that thinks first takes some hundreds, or thousands."""
+"""A rough number: a call or a sentence takes about 30; a model that thinks first takes hundreds or thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def estimate_probe(
     model: Model,
     counter: TokenCounter,
     form: str = "openai",
-    room: ModelLimits | None = None,
+    limits: ModelLimits | None = None,
     checks: Iterable[str] = EVERY,
 ) -> ProbeEstimate:
     """Estimate the requests, tokens and cost of checks, without asking the model.
@@ -55,7 +55,7 @@ def estimate_probe(
         model: Gives the price.
         counter: The model's own tokenizer, if it is known.
         form: Format of the counted definitions, a key of `DEFINITION_FORMATS`.
-        room: Limits of the model's window; requests that do not fit are not sent. `None` if they are unknown.
+        limits: Limits of the model's window; requests that do not fit are not sent. `None` if they are unknown.
         checks: Keys of the checks that are still to run.
     """
     tools = ProbeTools(counter, form)
@@ -68,7 +68,7 @@ def estimate_probe(
             request = scripts[key].next_step(scripts[key].ideal_replies[:number])
             assert isinstance(request, CheckRequest)  # noqa: S101  the ideal answers are as many as the requests
             tokens = request.offer.tokens + tools.count(request.messages)
-            if room is not None and not room.has_room(tokens):
+            if limits is not None and not limits.has_room(tokens):
                 break
             requests += 1
             by_check[key] += tokens

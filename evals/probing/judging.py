@@ -23,7 +23,7 @@ _MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedCall:
+class RequestedCall:
     """A call that the prompt asks for.
 
     Attributes:
@@ -49,7 +49,7 @@ class CallJudge:
     schemas: ArgumentSchemas
     retired: Collection[str] = ()
 
-    def judge_call(self, reply: Reply, expected: ExpectedCall, works: str) -> CheckVerdict:
+    def judge_call(self, reply: Reply, expected: RequestedCall, works: str) -> CheckVerdict:
         """Check that the reply makes the expected call once and no other; `works` is the verdict's text if it does."""
         if fault := self.find_fault(reply, expected):
             return CheckVerdict(CheckOutcome.FAILS, fault)
@@ -57,7 +57,7 @@ class CallJudge:
             return CheckVerdict(CheckOutcome.PARTLY, one_line(liberty))
         return CheckVerdict(CheckOutcome.WORKS, works)
 
-    def find_fault(self, reply: Reply, expected: ExpectedCall) -> str:
+    def find_fault(self, reply: Reply, expected: RequestedCall) -> str:
         """A sentence on what is wrong with a reply that should be one call; empty if it is right."""
         if not reply.calls:
             return self._no_call(reply)
@@ -65,7 +65,7 @@ class CallJudge:
             return f"It made {len(reply.calls)} calls where one was asked for: {show_calls(reply.calls)}."
         return self.find_call_fault(reply.calls[0], expected)
 
-    def find_call_fault(self, call: ToolUse, expected: ExpectedCall) -> str:
+    def find_call_fault(self, call: ToolUse, expected: RequestedCall) -> str:
         """A sentence on what is wrong with a call; empty if it is right.
 
         Differences in case, blanks and the composition of letters are allowed where the schema allows any text.
@@ -87,7 +87,7 @@ class CallJudge:
         for call in reply.calls:
             if call.name not in self.offer.by_name:
                 return self._not_offered(call)
-            if fault := self.find_call_fault(call, ExpectedCall(call.name)):
+            if fault := self.find_call_fault(call, RequestedCall(call.name)):
                 return fault
         return ""
 
@@ -104,7 +104,7 @@ class CallJudge:
                 return f"is not as asked: {unexpected(name)}"
         return ""
 
-    def _wrong_tool(self, call: ToolUse, expected: ExpectedCall) -> str:
+    def _wrong_tool(self, call: ToolUse, expected: RequestedCall) -> str:
         if call.name not in self.offer.by_name:
             return self._not_offered(call)
         return f"It called {show_name(call.name)} and not {show_name(expected.name)}."
@@ -192,20 +192,20 @@ def _ending(reply: Reply) -> str:
     return " (cut by the token limit; --max-tokens raises it)" if reply.is_cut else ""
 
 
-def expect_one_call(tools: ProbeTools, ask: CheckRequest, expected: ExpectedCall, works: str) -> CheckScript:
+def expect_one_call(tools: ProbeTools, ask: CheckRequest, expected: RequestedCall, works: str) -> CheckScript:
     """A check of one request that expects one call as its answer."""
     judge = CallJudge(ask.offer, tools.schemas)
     return ask_once(ask, lambda reply: judge.judge_call(reply, expected, works), ideal_reply(expected))
 
 
-def instruction(expected: ExpectedCall, verb: str = "Call") -> str:
+def instruction(expected: RequestedCall, verb: str = "Call") -> str:
     """The request for a call, as plain as possible: a check is about abilities, not about what a user might mean."""
     arguments = (expected.arguments or {}).items()
     values = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in arguments)
     return f"{verb} the tool {expected.name} once, with these arguments: {values}."
 
 
-def ideal_reply(*expected: ExpectedCall) -> Reply:
+def ideal_reply(*expected: RequestedCall) -> Reply:
     """A reply that makes these calls."""
     # Nine letters and digits: one provider takes no other ids.
     calls = tuple(

@@ -16,7 +16,15 @@ from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResul
 from toolbelt.evals.probing.script import one_line
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts, format_reply
-from toolbelt.evals.running.row_checks import ATTEMPT_TYPES, STATUSES, find_wrong_rows, make_rules, one_of
+from toolbelt.evals.running.row_checks import (
+    ATTEMPT_TYPES,
+    EVERY_ROW,
+    FAILURE,
+    STATUSES,
+    find_wrong_rows,
+    make_rules,
+    one_of,
+)
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.store import RunStore
 
@@ -27,11 +35,11 @@ _TEXTS = dict.fromkeys(("created", "reason", "model", "tokenizer"), "str")
 _PROBE = {**_TEXTS, "api_base": "str | None", "suite": "int", "planned": "texts", "code": "object"}
 _USAGE = ("definition_tokens", "prompt_tokens", "completion_tokens", "cached_read_tokens", "cached_write_tokens")
 _FIGURES = {name: ATTEMPT_TYPES[name] for name in (*_USAGE, "latency_seconds", "cost_usd")}
-_CHECK = {"finished": "str", "said": "str", "requests": "int", "retries": "int", **_FIGURES}
+_CHECK = {"check_key": "str", "finished": "str", "said": "str", "requests": "int", "retries": "int", **_FIGURES}
 _RULES = (
     ("probes", "probe", (one_of("status", STATUSES), *make_rules(_PROBE))),
     ("probe_checks", "check_key", (one_of("outcome", CheckOutcome), *make_rules(_CHECK))),
-    ("probe_requests", "check_key, request, attempt", make_rules({**ATTEMPT_TYPES, "finished": "str"})),
+    ("probe_requests", "check_key, request, attempt", (*make_rules({**ATTEMPT_TYPES, "finished": "str"}), FAILURE)),
 )
 """Each table, the columns that say which row it is, and what its columns hold."""
 NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
@@ -172,6 +180,11 @@ class ProbeStore:
         if not self._has_tables():
             return []
         with self.store.guarded():
+            nameless = find_wrong_rows(
+                self.store.connection, str(self.store.path), "probes", "probe", make_rules({"probe": "str"}), EVERY_ROW
+            )
+            if findings := list(nameless):
+                raise InvalidFileError(findings)
             rows = self.store.connection.execute(
                 "SELECT probe, created, status, reason, model, api_base, suite, tokenizer, planned, code "
                 "FROM probes WHERE ?1 IS NULL OR model = ?1 ORDER BY created DESC, probe DESC",

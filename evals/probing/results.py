@@ -52,11 +52,11 @@ class CheckResult:
         said: The reason, in one sentence; may hold foreign text.
         requests: Number of requests, without retries.
         retries: Number of retries.
-        definition_tokens: Of the tools offered, over all requests, by our own count.
+        definition_tokens: Of the tools offered, over all requests, estimated.
         prompt_tokens: As reported, over all requests; `None` if the provider does not report them.
-        completion_tokens: Likewise.
-        cached_read_tokens: Likewise.
-        cached_write_tokens: Likewise.
+        completion_tokens: As reported, in the same way as the next two.
+        cached_read_tokens: Prompt tokens read from a cache.
+        cached_write_tokens: Prompt tokens written to a cache.
         latency_seconds: Of all answered requests together.
         cost_usd: With retries; `None` if the price is unknown.
     """

@@ -19,7 +19,7 @@ from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
 from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.records import Attempts, RequestRecord
 from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
@@ -33,7 +33,7 @@ _UNANSWERED_IN_A_ROW = 5
 """After this many checks in a row without an answer, the probe stops: the server is down."""
 
 
-class Watcher(Protocol):
+class ProbeWatcher(Protocol):
     """Receives the events of a probe."""
 
     def checked(self, result: CheckResult) -> None:
@@ -52,17 +52,17 @@ class ProbeSettings:
     Attributes:
         counter: The model's own tokenizer, if it is known.
         form: Format of the counted definitions, a key of `DEFINITION_FORMATS`.
-        room: Limits of the model's window; its other limits are ignored, as the probe tests them. `None` if unknown.
+        limits: Limits of the model's window; its other limits are ignored, as the probe tests them. `None` if unknown.
         policy: How failed requests are retried.
         max_requests: Most requests, with retries and earlier sessions; `None` for no limit.
-        max_cost_usd: Likewise for the cost.
+        max_cost_usd: Most cost in USD, with retries and earlier sessions; `None` for no limit.
         max_concurrency: Concurrent checks.
         max_tokens: The longest answer; `None` leaves it to the provider.
     """
 
     counter: TokenCounter
     form: str = "openai"
-    room: ModelLimits | None = None
+    limits: ModelLimits | None = None
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     max_requests: int | None = None
     max_cost_usd: float | None = None
@@ -77,7 +77,7 @@ def run_probe(
     settings: ProbeSettings,
     *,
     fresh: bool = False,
-    watcher: Watcher | None = None,
+    watcher: ProbeWatcher | None = None,
 ) -> ProbeResult:
     """Probe a model in this process and store the results.
 
@@ -114,7 +114,7 @@ def _run(
     plan: ProbePlan,
     model: Model,
     settings: ProbeSettings,
-    watcher: Watcher | None,
+    watcher: ProbeWatcher | None,
 ) -> ProbeResult:
     probes.set_status(probe, "running")
     requests, cost_usd = probes.spent(probe)
@@ -178,7 +178,7 @@ class Prober:
     probes: ProbeStore
     probe: str
     budget: Budget
-    watcher: Watcher | None = None
+    watcher: ProbeWatcher | None = None
     _gate: Gate = field(default_factory=Gate)
     _reason: str = ""
     _unanswered: int = 0
@@ -259,8 +259,8 @@ class Prober:
         while isinstance(following := script.next_step(answers), CheckRequest):
             number = len(answers)
             own_tokens = following.offer.tokens + tools.count(following.messages)
-            if (room := self.settings.room) is not None and not room.has_room(own_tokens):
-                following = CheckVerdict(CheckOutcome.TOO_LARGE, _describe_no_room(room, own_tokens))
+            if (limits := self.settings.limits) is not None and not limits.has_room(own_tokens):
+                following = CheckVerdict(CheckOutcome.TOO_LARGE, _describe_no_fit(limits, own_tokens))
                 break
             known = earlier.get(number, Attempts())
             answer, attempts = await self._answer(key, following, number, known, own_tokens)
@@ -313,6 +313,8 @@ def _is_for_good(answer: ReplyOrError) -> bool:
     return isinstance(answer, ModelError) and answer.failure.is_for_good
 
 
-def _describe_no_room(room: ModelLimits, tokens: int) -> str:
-    reserve = f" with {room.output_reserve:,} kept for the answer" if room.output_reserve else ""
-    return f"Not asked: its prompt of {tokens:,} tokens leaves no room in a window of {room.context_window:,}{reserve}."
+def _describe_no_fit(limits: ModelLimits, tokens: int) -> str:
+    reserve = f" with {limits.output_reserve:,} kept for the answer" if limits.output_reserve else ""
+    return (
+        f"Not asked: its prompt of {tokens:,} tokens leaves no room in a window of {limits.context_window:,}{reserve}."
+    )

@@ -20,14 +20,14 @@ class CapReached(Exception):  # noqa: N818  it ends a run in order; nothing went
 
 @dataclass
 class Budget:
-    """Counts what is asked and spent against what may be.
+    """Counts requests and cost against their caps.
 
-    A request is booked before it is sent, with its prompt and, where its length is bounded, its answer, so that many at
-    once keep to the cap, too. Answers of no bounded length may go beyond it by what those under way cost.
+    A request is booked before it is sent, with its prompt and, where its length is bounded, its answer. So concurrent
+    requests keep to the cap, too. Answers of unbounded length may exceed the cap by the cost of those under way.
 
     Attributes:
-        max_requests: Retries and earlier executions of the run included; `None` for any number.
-        max_cost_usd: Likewise.
+        max_requests: Most requests, with retries and earlier executions of the run; `None` for no limit.
+        max_cost_usd: Most cost in USD, with retries and earlier executions; `None` for no limit.
         requests: Made so far.
         cost_usd: Spent so far.
     """

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, read_left_out, read_rooms
+from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.running.ranges import SETTINGS, refuse_outside
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
@@ -174,7 +174,7 @@ class Plan(RunSettings):
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutArm, ...] = ()
 
     def __post_init__(self) -> None:
         """A stored plan is read as it was written; `RunSettings` refused what must not be asked for."""
@@ -271,7 +271,7 @@ class Plan(RunSettings):
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
             suite=data.get("suite", ""),
-            limits=read_rooms(data),
+            limits=read_model_limits(data),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
         )

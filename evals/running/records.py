@@ -23,7 +23,7 @@ class RequestRecord:
         request: 0-based within the trial.
         attempt: 0-based.
         offer: What was offered.
-        reply: What came, `None` if nothing did; beside a failure it is kept to be looked at, and never used.
+        reply: The reply, `None` if there is none. A reply with a `failure` is stored for people, and never used.
         usage: Tokens as reported.
         failure: Why there is no answer; `None` if there is one.
         message: What the provider said to that.

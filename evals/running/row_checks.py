@@ -11,10 +11,12 @@ from dataclasses import dataclass, fields
 from itertools import zip_longest
 from types import MappingProxyType
 
+from toolbelt.errors import InvalidFileError
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Ending, Outcome
 from toolbelt.findings import Finding, Severity
+from toolbelt.providers.chat import Failure
 
 _MOST = 20
 """Rows of a table that are reported."""
@@ -110,6 +112,17 @@ ATTEMPT_TYPES = MappingProxyType(
     }
 )
 """What the requests of runs and of probes share."""
+_FAILURE = one_of("failure", Failure)
+FAILURE = ColumnRule("failure", f"failure IS NULL OR {_FAILURE.condition}", f"NULL or {_FAILURE.wanted}")
+EVERY_ROW = ("?", 1)
+"""The condition that holds for every row of a table."""
+_RUN = (*make_rules({"run": "str", "created": "str", "reason": "str"}), one_of("status", STATUSES))
+
+
+def refuse_wrong_runs(connection: sqlite3.Connection, file: str) -> None:
+    """Raise `InvalidFileError` for runs that cannot be listed, with at most 20 findings."""
+    if findings := list(find_wrong_rows(connection, file, "runs", "run", _RUN, EVERY_ROW)):
+        raise InvalidFileError(findings)
 
 
 def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan) -> Iterator[Finding]:
@@ -121,8 +134,10 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
         run: The run's id.
         plan: Its plan.
     """
+    in_cases = "case_id IN (SELECT case_id FROM cases WHERE cases.run = trials.run)"
     own = (
         _below("trial", plan.size),
+        ColumnRule("case_id", in_cases, "the id of a case of the run"),
         _below("arm", len(plan.arms)),
         _below("epoch", plan.epochs),
         one_of("outcome", Outcome),
@@ -132,11 +147,10 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
     ruled = {rule.column for rule in own}
     types = {field.name: str(field.type) for field in fields(TrialRecord) if field.name not in ruled} | lists
     offer = ColumnRule("offer", "offer IN (SELECT offer FROM offers)", "the key of a row of offers")
-    requests = (own[0], offer, *make_rules(ATTEMPT_TYPES))
+    requests = (own[0], offer, *make_rules(ATTEMPT_TYPES), FAILURE)
     of_run = ("run = ?", run)
-    about = (one_of("status", STATUSES), *make_rules({"created": "str", "reason": "str"}))
-    yield from find_wrong_rows(connection, file, "runs", "run", about, of_run)
     yield from _find_wrong_arms(connection, file, run, plan)
+    yield from find_wrong_rows(connection, file, "arms", "arm", make_rules({"tokenizer": "str"}), of_run)
     yield from find_wrong_rows(connection, file, "trials", "trial", (*own, *make_rules(types)), of_run)
     yield from find_wrong_rows(connection, file, "requests", "trial, request, attempt", requests, of_run)
     yield from find_wrong_rows(connection, file, "cases", "case_id", make_rules({"content": "case"}), of_run)
@@ -150,7 +164,7 @@ def find_wrong_rows(
     table: str,
     keys: str,
     rules: Sequence[ColumnRule],
-    which: tuple[str, str],
+    which: tuple[str, str | int],
 ) -> Iterator[Finding]:
     """A finding for each row in which a column is not as its rule says; of such columns the first.
 
@@ -173,7 +187,7 @@ def find_wrong_rows(
     ).fetchall()
     names = keys.split(", ")
     for *numbers, column in rows:
-        row = " AND ".join(f"{name} = ?" for name in names)
+        row = " AND ".join(f"{name} IS ?" for name in names)  # a damaged key may be NULL
         [found] = connection.execute(
             f"SELECT substr(quote({column}), 1, {_LONGEST}) FROM {table} WHERE {condition} AND {row}",  # noqa: S608
             (value, *numbers),

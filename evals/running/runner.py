@@ -64,7 +64,7 @@ class CaseSource(Protocol):
         ...
 
 
-class Watcher(Protocol):
+class RunWatcher(Protocol):
     """Gets every trial that was stored."""
 
     def finished(self, record: TrialRecord) -> None:
@@ -79,7 +79,7 @@ class Runner:
     Attributes:
         plan: What is to be run.
         run: Its id in the store.
-        store: Keeps it.
+        store: Gets its trials.
         cases: The cases.
         trial_runners: One an arm.
         watcher: Receives finished trials and why the run stops.
@@ -92,7 +92,7 @@ class Runner:
     store: RunStore
     cases: CaseSource
     trial_runners: Sequence[TrialRunner]
-    watcher: Watcher
+    watcher: RunWatcher
     max_concurrency: int = 8
     reasons: list[str] = field(default_factory=list)
     _given_up: set[str] = field(default_factory=set)
@@ -118,7 +118,7 @@ class Runner:
             `finished` or `incomplete`, the latter with `reasons`.
 
         Raises:
-            StorageError: a trial could not be kept; all kept before are.
+            StorageError: a trial could not be stored; the trials stored before remain.
         """
         self._execution = (asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task()))
         if self._is_interrupted:
@@ -143,14 +143,14 @@ class Runner:
             try:
                 record = await self.trial_runners[trial.arm].run(trial, case, earlier)
             except CapReached as reached:
-                if not self._is_capped:  # of many at once, the first says it
-                    self._say(str(reached))
+                if not self._is_capped:  # of many at once, the first reports it
+                    self._add_reason(str(reached))
                 self._is_capped = True
                 return
             except Unanswered as unanswered:
                 model = self.plan.arms[trial.arm].model
                 self._given_up.add(model)
-                self._say(f"{model}: {unanswered}")
+                self._add_reason(f"{model}: {unanswered}")
                 continue
             self.store.add_trial(self.run, record)
             self._mind_errors(record)
@@ -165,7 +165,7 @@ class Runner:
             self.store.add_cases(self.run, map(self.cases.case, range(position, self._kept_cases)))
 
     def _mind_errors(self, record: TrialRecord) -> None:
-        """Leave out a model that only fails: every trial would wait for a server that is down."""
+        """Leave out a model whose requests only fail, because every trial would wait for a server that is down."""
         model = self.plan.arms[record.arm].model
         if record.outcome != Outcome.ERROR:
             self._errors[model] = 0
@@ -173,7 +173,7 @@ class Runner:
         self._errors[model] += 1
         if self._errors[model] == max(ERRORS_IN_A_ROW, 2 * self.max_concurrency):
             self._given_up.add(model)
-            self._say(f"{model}: {self._errors[model]} trials in a row failed, the last by {record.reason}")
+            self._add_reason(f"{model}: {self._errors[model]} trials in a row failed, the last by {record.reason}")
 
     def _mind_faults(self, record: TrialRecord) -> None:
         """Leave out a model whose server answers without having seen what was asked (rule E4).
@@ -186,13 +186,13 @@ class Runner:
             faults[record.ending] += 1
             if faults.total() == FAULTY_TRIALS:
                 self._given_up.add(model)
-                self._say(f"{model}: stopped after {FAULTY_TRIALS} trials: {record.reason}")
+                self._add_reason(f"{model}: stopped after {FAULTY_TRIALS} trials: {record.reason}")
         elif Outcome(record.outcome).is_scored:
             del faults[Ending.BROKEN_ANSWER]
             if _shows_sight(record):
                 faults.clear()
 
-    def _say(self, reason: str) -> None:
+    def _add_reason(self, reason: str) -> None:
         if reason not in self.reasons:
             self.reasons.append(reason)
 

@@ -145,7 +145,7 @@ READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IO
 """SQLite's errors for a file that it can at most read."""
 
 
-def lay_tables(connection: sqlite3.Connection, file: str) -> None:
+def create_tables(connection: sqlite3.Connection, file: str) -> None:
     """Create the tables of a new file, and those that a file of an earlier version lacks.
 
     Args:

@@ -32,9 +32,9 @@ from toolbelt.evals.running.records import (
     format_case,
     format_reply,
 )
-from toolbelt.evals.running.row_checks import find_damage
+from toolbelt.evals.running.row_checks import find_damage, refuse_wrong_runs
 from toolbelt.evals.running.run_names import LATEST
-from toolbelt.evals.running.schema import READ_ONLY, lay_tables
+from toolbelt.evals.running.schema import READ_ONLY, create_tables
 from toolbelt.sources import refuse_special
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -56,7 +56,7 @@ class RunRow:
         status: `running`, `finished`, `incomplete` or `interrupted`.
         reason: Why it is not finished.
         plan: What it is.
-        finished: Trials that came to an end.
+        finished: Trials that have ended.
     """
 
     run: str
@@ -65,6 +65,12 @@ class RunRow:
     reason: str
     plan: Plan
     finished: int
+
+
+def find_store(store: str | Path | None = None) -> Path:
+    """The file of runs: `store`, else `TOOLBELT_STORE`, else `DEFAULT_FILE`; `~` is the home folder, as in a shell."""
+    chosen = store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE
+    return Path(os.path.expanduser(chosen))  # noqa: PTH111  pathlib's fails where there is no such user
 
 
 class RunStore:
@@ -94,7 +100,7 @@ class RunStore:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
             with self.guarded():
-                lay_tables(self.connection, str(path))
+                create_tables(self.connection, str(path))
         except BaseException:
             self.connection.close()
             raise
@@ -144,8 +150,9 @@ class RunStore:
         return run
 
     def runs(self) -> list[RunRow]:
-        """Every run, the latest first."""
+        """Every run, the latest first; raises `InvalidFileError` for rows that toolbelt did not write."""
         with self.guarded():
+            refuse_wrong_runs(self.connection, str(self.path))
             rows = self.connection.execute(
                 "SELECT run, created, status, reason, plan, "
                 "(SELECT count(*) FROM trials WHERE trials.run = runs.run) FROM runs ORDER BY created DESC, run DESC"
@@ -161,6 +168,7 @@ class RunStore:
             ToolbeltError: several begin so, or its plan is damaged.
         """
         with self.guarded():
+            refuse_wrong_runs(self.connection, str(self.path))
             ids = [row[0] for row in self.connection.execute("SELECT run FROM runs ORDER BY created DESC, run DESC")]
         if name == LATEST and ids:
             matching = ids[:1]
@@ -186,9 +194,8 @@ class RunStore:
         if row.run in self._checked:
             return
         with self.guarded():
-            findings = list(find_damage(self.connection, str(self.path), row.run, row.plan))
-        if findings:
-            raise InvalidFileError(findings)
+            if findings := list(find_damage(self.connection, str(self.path), row.run, row.plan)):
+                raise InvalidFileError(findings)
         self._checked.add(row.run)
 
     def _row(self, run: str, created: str, status: str, reason: str, plan: str, finished: int) -> RunRow:
@@ -269,7 +276,7 @@ class RunStore:
         """Store an attempt at a request that has ended.
 
         Raises:
-            StorageError: the disk would not, or the file was removed or replaced, so that nothing more would be kept.
+            StorageError: the disk refused, or the file was removed or replaced, so that nothing more would be stored.
         """
         self.check_place()
         reply, usage = record.reply, record.usage
@@ -304,7 +311,7 @@ class RunStore:
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
-        """Whether something was not kept a moment ago; what was kept before that is kept again, which does no harm."""
+        """Whether a key was not stored a moment ago. A key forgotten here is stored again, which does no harm."""
         if key in self._kept_lately:
             return False
         if len(self._kept_lately) >= _REMEMBERED:
@@ -329,7 +336,7 @@ class RunStore:
     # The disk
 
     def check_place(self) -> None:
-        """Raise `StorageError` if the file was removed or replaced, so that nothing written would be kept."""
+        """Raise `StorageError` if the file was removed or replaced, so that writes would be lost."""
         if _identity(self._name) != self._file:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 

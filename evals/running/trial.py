@@ -13,12 +13,12 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.running.client import RetryingClient, Unanswered
-from toolbelt.evals.running.limits import FitGuard, describe_refusal
+from toolbelt.evals.running.overflow import FitGuard, describe_overflow
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
 from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, plus_cost
 from toolbelt.evals.running.reply_faults import ReplyFault, is_truncated
-from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
+from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.providers.chat import Failure, Sampling
@@ -129,7 +129,7 @@ class TrialState:
     conversation: Conversation
     sampling: Sampling
     meter: Meter
-    selections: list[Selection] = field(default_factory=list)
+    selections: list[SelectedTool] = field(default_factory=list)
     retries: int = 0
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
@@ -140,9 +140,9 @@ class TrialState:
         steps, fit_guard = 0, self.trial_runner.fit_guard
         for number in range(self.trial_runner.request_limit):
             offer = self.trial_runner.toolset.offer(self.case, self.conversation)
-            if fit_guard is not None and (refusal := fit_guard.find_refusal(offer)) is not None:
+            if fit_guard is not None and (refusal := fit_guard.find_overflow(offer)) is not None:
                 self.meter.turn_away(offer)
-                return Ending.CONTEXT_OVERFLOW, describe_refusal(refusal)
+                return Ending.CONTEXT_OVERFLOW, describe_overflow(refusal)
             own_tokens = self.meter.count(offer, self.conversation)
             try:
                 reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Attempts()))
@@ -205,7 +205,7 @@ class TrialState:
         # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
         offered = offer.by_name.get(call.name)
         tool_id = self.trial_runner.renderer.find_id(call.name) if offered is None else offered.tool.id
-        self.selections.append(Selection(number, call.name, tool_id, offered is not None, call.arguments))
+        self.selections.append(SelectedTool(number, call.name, tool_id, offered is not None, call.arguments))
         if tool_id is None:
             return json.dumps({"error": f"There is no tool named {call.name}."})
         results = self.case.results.get(tool_id, ())
@@ -214,7 +214,7 @@ class TrialState:
         return results[min(turn, len(results) - 1)] if results else ACKNOWLEDGEMENT
 
 
-def _are_known(case: Case, selections: Sequence[Selection]) -> bool:
+def _are_known(case: Case, selections: Sequence[SelectedTool]) -> bool:
     """Whether a dispatcher that only checks that a tool exists (rule T4) would have run every call."""
     return all(
         selection.tool_id is not None and (case.offered is None or selection.tool_id in case.offered)

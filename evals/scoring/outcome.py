@@ -62,7 +62,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectedTool:
     """One call of a tool that is no meta-tool.
 
     Attributes:
@@ -87,16 +87,16 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What became of a trial, and why.
+    """The outcome of a trial, with its reason and counts.
 
     Attributes:
         outcome: The first that applies.
         reason: One sentence that says why, naming tools and arguments.
         hits: Calls made that an accepted answer asks for, of the answer that is nearest; `None` where precision and
-            recall mean nothing (any call would do, or unscored).
-        made: Calls made, without permitted surplus ones; `None` likewise.
-        wanted: Calls of that answer; `None` likewise.
-        arguments_checked: Calls whose arguments there was something to hold against: a schema or an expectation.
+            recall mean nothing: any call is right, or the trial is unscored.
+        made: Calls made, without permitted surplus ones; `None` where `hits` is.
+        wanted: Calls of that answer; `None` where `hits` is.
+        arguments_checked: Calls whose arguments could be checked against a schema or an expectation.
         arguments_right: Those of them whose arguments are right.
         missing: Ids of the tools of the answer that is nearest whose calls were not made, in its order; of a call that
             accepts several tools, the first. Empty where any call would do, or unscored.

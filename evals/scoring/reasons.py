@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbelt.evals.cases.case import ExpectedCall
-from toolbelt.evals.scoring.outcome import Selection
+from toolbelt.evals.scoring.outcome import SelectedTool
 
 LONGEST_VALUE = 80
 """Characters of a value that are shown."""
@@ -66,39 +66,39 @@ NOTHING_AS_EXPECTED = "Called nothing, as expected."
 NOTHING_THOUGH_ANY = "Called nothing, though any call would do."
 
 
-def gave_up(selections: Sequence[Selection]) -> str:
+def gave_up(selections: Sequence[SelectedTool]) -> str:
     """The request limit was reached."""
     return f"The request limit was reached after calling {_called(selections)}."
 
 
-def hallucinated(selection: Selection) -> str:
+def hallucinated(selection: SelectedTool) -> str:
     """A tool of no catalog was called."""
     return f"Called {show_name(selection.name)}, which is in no catalog."
 
 
-def unoffered(selection: Selection) -> str:
+def unoffered(selection: SelectedTool) -> str:
     """A known tool was called that had not been offered."""
     if selection.tool_id is not None and selection.name != selection.tool_id.rpartition("/")[2]:
         return f"Called {show_name(selection.name)}, which is no name that was offered, for {_called([selection])}."
     return f"Called {_called([selection])}, which was not offered."
 
 
-def unneeded(surplus: Sequence[Selection]) -> str:
+def unneeded(surplus: Sequence[SelectedTool]) -> str:
     """Something was called where nothing should be."""
     return f"Called {_called(surplus)}, though nothing should be called."
 
 
-def forbidden(calls: Sequence[Selection]) -> str:
+def forbidden(calls: Sequence[SelectedTool]) -> str:
     """Tools were called that must not be."""
     return f"Called {_called(calls)}, which is forbidden."
 
 
-def wrong_tool(surplus: Sequence[Selection], missing: Sequence[ExpectedCall]) -> str:
+def wrong_tool(surplus: Sequence[SelectedTool], missing: Sequence[ExpectedCall]) -> str:
     """Something else was called than should have been."""
     return f"Called {_called(surplus)} instead of {_wanted(missing)}."
 
 
-def wrong_order(selections: Sequence[Selection], wanted: Sequence[ExpectedCall]) -> str:
+def wrong_order(selections: Sequence[SelectedTool], wanted: Sequence[ExpectedCall]) -> str:
     """The right calls were made, in another order."""
     return f"Called {_called(selections)} in the wrong order; right is {_wanted(wanted)}."
 
@@ -108,27 +108,27 @@ def missing_call(missing: Sequence[ExpectedCall]) -> str:
     return f"Did not call {_wanted(missing)}."
 
 
-def extra_call(surplus: Sequence[Selection]) -> str:
+def extra_call(surplus: Sequence[SelectedTool]) -> str:
     """More was called than should have been."""
     return f"Called {_called(surplus)} beyond what was asked for."
 
 
-def invalid_arguments(selection: Selection, fault: str) -> str:
+def invalid_arguments(selection: SelectedTool, fault: str) -> str:
     """Arguments go against the schema."""
     return f"Called {_called([selection])} with arguments that go against its schema: {fault}."
 
 
-def wrong_arguments(selection: Selection, fault: str) -> str:
+def wrong_arguments(selection: SelectedTool, fault: str) -> str:
     """Arguments are not what the case expects."""
     return f"Called {_called([selection])} with wrong arguments: {fault}."
 
 
-def correct(selections: Sequence[Selection]) -> str:
+def correct(selections: Sequence[SelectedTool]) -> str:
     """All is right."""
     return f"Called {_called(selections)}, as expected." if selections else NOTHING_AS_EXPECTED
 
 
-def _called(selections: Sequence[Selection]) -> str:
+def _called(selections: Sequence[SelectedTool]) -> str:
     return _listed([_name(selection.label) for selection in selections])
 
 

@@ -1,9 +1,9 @@
-"""What became of a trial: rule E4, the first outcome that applies.
+"""The outcome of a trial: the first one of rule E4 that applies.
 
-Where the rule leaves room, this is what holds:
+Details that the rule leaves open:
 
 - **Surplus calls** are permitted if their tool is in `allowed_extra`, or if the case is matched as `superset`; their
-  arguments are not looked at. A call that is forbidden, was not offered or is of no tool is never permitted and meets
+  arguments are ignored. A call that is forbidden, was not offered or is of no tool is never permitted and meets
   nothing: it counts as made for precision.
 - **`[]`** is met by calling nothing but tools in `allowed_extra`, in `superset` too. Where it is accepted and no answer
   is met by names, the outcome is `unneeded_call`.
@@ -32,7 +32,7 @@ from toolbelt.evals.scoring import reasons
 from toolbelt.evals.scoring.bfcl import check_bfcl
 from toolbelt.evals.scoring.literal import check_literal
 from toolbelt.evals.scoring.matching import MatchedCall, MatchQuality, match_calls
-from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
+from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 
 
@@ -61,7 +61,7 @@ _RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
 
 class Scorer:
-    """Says what became of trials.
+    """Finds the outcome of trials.
 
     Args:
         schemas: What the catalog's tools take.
@@ -70,7 +70,7 @@ class Scorer:
     def __init__(self, schemas: ArgumentSchemas) -> None:
         self._schemas = schemas
 
-    def score(self, case: Case, selections: Sequence[Selection], ending: Ending, *, error: str = "") -> Score:
+    def score(self, case: Case, selections: Sequence[SelectedTool], ending: Ending, *, error: str = "") -> Score:
         """What became of a trial, the first outcome that applies, and why.
 
         Args:
@@ -98,7 +98,7 @@ class Scorer:
                 return replace(score, outcome=Outcome.UNOFFERED_TOOL, reason=reasons.unoffered(selection))
         return score
 
-    def _judge_best(self, case: Case, selections: Sequence[Selection]) -> Score:
+    def _judge_best(self, case: Case, selections: Sequence[SelectedTool]) -> Score:
         answers = case.answers
         scores = [self._judge(case, answer, selections) for answer in answers]
         best = scores[0] if len(scores) == 1 else max(scores, key=_nearness)
@@ -110,7 +110,7 @@ class Scorer:
             return replace(best, outcome=Outcome.UNNEEDED_CALL, reason=reason)
         return best
 
-    def _judge(self, case: Case, answer: Answer, selections: Sequence[Selection]) -> Score:
+    def _judge(self, case: Case, answer: Answer, selections: Sequence[SelectedTool]) -> Score:
         """Against one accepted answer."""
         callable_ = [_is_callable(case, selection) for selection in selections]
         superset = case.match is Matching.SUPERSET and bool(answer)
@@ -155,9 +155,9 @@ class Scorer:
         self,
         case: Case,
         answer: Answer,
-        selections: Sequence[Selection],
+        selections: Sequence[SelectedTool],
         missing: Sequence[ExpectedCall],
-        surplus: Sequence[Selection],
+        surplus: Sequence[SelectedTool],
     ) -> tuple[Outcome, str]:
         """What the names of the tools say; `CORRECT`, without a reason yet, if they are right."""
         if not missing and not surplus:
@@ -178,7 +178,7 @@ class Scorer:
     def _judge_arguments(
         self,
         answer: Answer,
-        selections: Sequence[Selection],
+        selections: Sequence[SelectedTool],
         pairs: Sequence[MatchedCall],
         faults: dict[int, str | None],
     ) -> tuple[Outcome, str]:
@@ -193,7 +193,7 @@ class Scorer:
                 return Outcome.WRONG_ARGUMENTS, reasons.wrong_arguments(selection, difference)
         return Outcome.CORRECT, reasons.correct([selections[pair.made] for pair in pairs])
 
-    def _judge_any(self, case: Case, selections: Sequence[Selection]) -> Score:
+    def _judge_any(self, case: Case, selections: Sequence[SelectedTool]) -> Score:
         """Where any call will do."""
         banned = [selection for selection in selections if selection.tool_id in case.forbidden]
         able = [selection for selection in selections if _is_callable(case, selection)]
@@ -224,23 +224,23 @@ class Scorer:
         surplus = tuple([selection.label for selection in banned])
         return Score(outcome, reason, arguments_checked=len(checked), arguments_right=right, surplus=surplus)
 
-    def _find_fault(self, selection: Selection) -> str | None:
+    def _find_fault(self, selection: SelectedTool) -> str | None:
         return self._schemas.find_fault(selection.tool_id or "", selection.arguments)
 
-    def _find_difference(self, selection: Selection, answer: Answer, row: int) -> str | None:
+    def _find_difference(self, selection: SelectedTool, answer: Answer, row: int) -> str | None:
         expected = answer[row].arguments
         if expected is None or selection.arguments is None:
             return None
         return check_arguments(selection.arguments, expected, self._schemas.get_schema(selection.tool_id or ""))
 
-    def _is_checked(self, selection: Selection, answer: Answer, row: int) -> bool:
+    def _is_checked(self, selection: SelectedTool, answer: Answer, row: int) -> bool:
         return answer[row].arguments is not None or self._can_check(selection)
 
-    def _can_check(self, selection: Selection) -> bool:
+    def _can_check(self, selection: SelectedTool) -> bool:
         return selection.arguments is None or self._schemas.can_check(selection.tool_id or "")
 
 
-def _is_callable(case: Case, selection: Selection) -> bool:
+def _is_callable(case: Case, selection: SelectedTool) -> bool:
     """Whether a call can meet anything: of a tool there is, which was offered and is not forbidden."""
     return selection.was_offered and selection.tool_id is not None and selection.tool_id not in case.forbidden
 

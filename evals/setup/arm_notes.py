@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.models.opening import OPENERS
-from toolbelt.evals.running.limits import describe_refusal
+from toolbelt.evals.running.overflow import describe_overflow
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.setup.arms import PreparedArm
 from toolbelt.evals.setup.inputs import ChosenCases
-from toolbelt.evals.setup.reporting import Note, NoteKind
+from toolbelt.evals.setup.reporting import NoteKind, RunNote
 from toolbelt.evals.toolsets.variants.varied import Varied
 from toolbelt.text import plural
 
@@ -24,7 +24,7 @@ _RESERVED = "What is kept for an answer is --max-tokens."
 _KEPT = "That is by what was known when the run began; a new run goes by what is known now."
 
 
-def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator[Note]:
+def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator[RunNote]:
     """Notes on arms that do not fully do what their variant's name says."""
     for arm in arms:
         if not isinstance(arm.toolset, Varied):
@@ -34,13 +34,13 @@ def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator
         tried = f"{plural(shortfall.tried, 'case')} tried"
         if shortfall.longer:
             text = f"nothing is padded in {shortfall.longer:,} of {tried}, whose definitions are longer already"
-            yield Note(NoteKind.UNPADDED, f"{label}: {text}", (label,))
+            yield RunNote(NoteKind.UNPADDED, f"{label}: {text}", (label,))
         if shortfall.lacking:
             text = f"fewer distractors are to be had in {shortfall.lacking:,} of {tried}, in one only"
-            yield Note(NoteKind.FEW_DISTRACTORS, f"{label}: {text} {shortfall.fewest:,}", (label,))
+            yield RunNote(NoteKind.FEW_DISTRACTORS, f"{label}: {text} {shortfall.fewest:,}", (label,))
 
 
-def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, is_new: bool) -> Iterator[Note]:
+def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, is_new: bool) -> Iterator[RunNote]:
     """Notes on arms whose first offer does not fit their model, and on doubtful ones.
 
     Args:
@@ -54,26 +54,26 @@ def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, i
         if (fit_guard := plan.fit_guard(arm.arm.model)) is None:
             continue
         refusals = [
-            fit_guard.find_refusal(arm.toolset.offer(case, Conversation(arm.renderer.with_wire_names(case.messages))))
+            fit_guard.find_overflow(arm.toolset.offer(case, Conversation(arm.renderer.with_wire_names(case.messages))))
             for case in cases.sample(SAMPLE)
         ]
-        refused = [describe_refusal(refusal) for refusal in refusals if refusal is not None]
+        refused = [describe_overflow(refusal) for refusal in refusals if refusal is not None]
         if len(refused) == len(refusals):
             never.setdefault(arm.arm.model, []).append((arm, refused[0]))
         elif refused:
             tried = f"{len(refused):,} of {plural(len(refusals), 'case')} tried"
             text = f"{arm.arm.label}: not asked in {tried}, as it does not fit. In one: {refused[0]}"
-            yield Note(NoteKind.PARTLY_NOT_ASKED, text, (arm.arm.label,))
+            yield RunNote(NoteKind.PARTLY_NOT_ASKED, text, (arm.arm.label,))
     for model, unfit in never.items():
         names, (first, reason) = ", ".join(arm.arm.shown for arm, _ in unfit), unfit[0]
         which = f"Of {first.arm.shown}: " if len(unfit) > 1 else ""
         text = f"{model} is not asked with what does not fit: {names}. {which}{reason}"
         labels = tuple(arm.arm.label for arm, _ in unfit)
-        yield Note(NoteKind.NOT_ASKED, f"{text} {_ways_out(plan, model, is_new=is_new)}", labels)
+        yield RunNote(NoteKind.NOT_ASKED, f"{text} {_ways_out(plan, model, is_new=is_new)}", labels)
     for model in dict.fromkeys(arm.arm.model for arm in arms):
         if model in plan.limits and plan.limits[model].tool_calling is False:
             text = f"{model} is said to call no tools; it is asked all the same"
-            yield Note(NoteKind.NO_TOOL_CALLING, text, (model,), is_warning=True)
+            yield RunNote(NoteKind.NO_TOOL_CALLING, text, (model,), is_warning=True)
 
 
 def _ways_out(plan: Plan, model: str, *, is_new: bool) -> str:

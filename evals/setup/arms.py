@@ -21,7 +21,7 @@ from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import facts_for_auto
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.spec import BY_WINDOW
@@ -72,7 +72,7 @@ def prepare_arms(
 
     Args:
         inputs: What the plan was made from.
-        plan: Whose arms.
+        plan: With the arms.
         options: How models are asked.
         reporter: Gets notes and progress.
         opener: Opens a model by its name.
@@ -82,7 +82,7 @@ def prepare_arms(
     """
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     renderers = _Renderers(inputs.catalog, plan.tokenizer, plan.seed, reporter)
-    notes: dict[Note, None] = {}  # arms of one toolset have the same
+    notes: dict[RunNote, None] = {}  # arms of one toolset have the same
     arms = []
     for arm in plan.arms:
         prepared, arm_notes = _prepare(inputs, plan, arm, models[arm.model], renderers)
@@ -104,9 +104,9 @@ def refuse_unknown_choice(arms: Sequence[PreparedArm], choice: str | None) -> No
 
 def _prepare(
     inputs: RunInputs, plan: Plan, arm: Arm, model: Model, renderers: _Renderers
-) -> tuple[PreparedArm, list[Note]]:
+) -> tuple[PreparedArm, list[RunNote]]:
     used: list[ToolRenderer] = []
-    notes: list[Note] = []
+    notes: list[RunNote] = []
     variant = arm.changes
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
@@ -119,7 +119,7 @@ def _prepare(
         facts = facts_for_auto(project, arm.model, limits, ask_anyway=plan.ask_anyway or not plan.suite)
         choice = None if facts.toolset is None else project.choose([arm.model], facts=facts)[1]
         if choice is not None and (unmet := describe_unmet_recommendation(choice)):
-            notes.append(Note(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
+            notes.append(RunNote(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
         return project.resolve(AUTO, [arm.model], facts=facts)
 
     context = ToolsetContext(
@@ -139,12 +139,12 @@ def _prepare(
     return PreparedArm(arm, model, varied, used[-1], renderers.counter(arm.model)), notes
 
 
-def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[Note]:
+def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[RunNote]:
     for text in toolset.unmatched:
-        yield Note(NoteKind.UNMATCHED, f"{toolset.name}: {text}", (toolset.name,))
+        yield RunNote(NoteKind.UNMATCHED, f"{toolset.name}: {text}", (toolset.name,))
     if toolset.loads and (choice := sampling.tool_choice) not in _LETS_TURNS_END:
         text = f"{toolset.name}: with tool choice {choice!r} no turn ever ends, so that nothing loaded is shown"
-        yield Note(NoteKind.NO_TURN_ENDS, text, (toolset.name,))
+        yield RunNote(NoteKind.NO_TURN_ENDS, text, (toolset.name,))
 
 
 class _Renderers:

@@ -86,7 +86,7 @@ def estimate_run(
     stand_in = make_local_model(STAND_IN)
     sample = [(position, cases.case(position)) for position in range(0, plan.cases, max(1, plan.cases // SAMPLE))]
     estimates = []
-    with reporter.progress("playing a sample", len(arms) * len(sample)) as advance:
+    with reporter.progress("running a sample", len(arms) * len(sample)) as advance:
         for number, runner in enumerate(runners):
             estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample)))
             advance((number + 1) * len(sample))

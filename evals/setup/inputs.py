@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import definition_text, openai_definition
@@ -123,7 +124,12 @@ class ChosenCases:
 
 
 def open_inputs(
-    dataset: str, catalog: str | None, config: str | None, tokenizer: str | None, reporter: EvalReporter
+    dataset: str,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None,
+    reporter: EvalReporter,
+    around: Project | Path | None = None,
 ) -> RunInputs:
     """Open a dataset, its catalog and the project's loadouts.
 
@@ -133,10 +139,11 @@ def open_inputs(
         config: Of a `toolbelt.yaml`.
         tokenizer: Where a model's own is not known.
         reporter: Gets notes and progress.
+        around: The project, or its folder; the working directory if `None`.
 
     Raises:
         ToolbeltError: anything that is not there or is wrong.
     """
-    opened, project = open_with_project(dataset, catalog, config, tokenizer, reporter)
-    fallback = project.config.catalog if opened.catalog_is_fallback else None
+    opened, project = open_with_project(dataset, catalog, config, tokenizer, reporter, around)
+    fallback = opened.catalog_file.source if opened.catalog_is_fallback else None
     return RunInputs(opened, project, catalog or fallback)

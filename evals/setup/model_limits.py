@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.running.plan import Arm
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.spec import BY_WINDOW, ToolsetSpec
 from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
@@ -31,7 +31,7 @@ def find_limits(project: Project, models: Iterable[str], max_tokens: int | None 
     Args:
         project: Where facts of models are.
         models: Names.
-        max_tokens: The longest answer, where it was given; it is what is kept free then.
+        max_tokens: The longest answer, if the user gave one; so many tokens are then reserved.
     """
     limits = {}
     for model in dict.fromkeys(models):
@@ -72,7 +72,7 @@ def leave_out(
     reporter: EvalReporter,
     *,
     ask_anyway: bool = False,
-) -> tuple[tuple[Arm, ...], tuple[LeftOut, ...]]:
+) -> tuple[tuple[Arm, ...], tuple[LeftOutArm, ...]]:
     """The arms of a suite that can be run, and the pairs that cannot.
 
     Args:
@@ -85,7 +85,7 @@ def leave_out(
     Raises:
         ToolbeltError: nothing is left to ask, with all reasons.
     """
-    left_out: dict[tuple[str, str], LeftOut] = {}
+    left_out: dict[tuple[str, str], LeftOutArm] = {}
     for model in dict.fromkeys(arm.model for arm in arms):
         toolsets = tuple(dict.fromkeys(arm.spec for arm in arms if arm.model == model))
         facts = facts_for_auto(project, model, limits.get(model), ask_anyway=ask_anyway)
@@ -95,15 +95,15 @@ def leave_out(
     if not askable:
         raise ToolbeltError(" ".join(("Nothing of the suite can be asked.", *(text for text, _ in notes))))
     for text, models in notes:
-        reporter.note(Note(NoteKind.LEFT_OUT, f"left out: {text}", models))
+        reporter.note(RunNote(NoteKind.LEFT_OUT, f"left out: {text}", models))
     return askable, tuple(left_out.values())
 
 
-def _cannot_be_asked(project: Project, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOut, ...]:
+def _cannot_be_asked(project: Project, facts: ModelFacts, toolsets: Sequence[ToolsetSpec]) -> tuple[LeftOutArm, ...]:
     model = facts.name
     if facts.tool_calling is False:
         reason = f"It calls no tools, says {facts.sources.get('tool_calling', 'toolbelt')}."
-        return tuple(LeftOut(model, str(toolset), FitVerdict.UNSUPPORTED, reason) for toolset in toolsets)
+        return tuple(LeftOutArm(model, str(toolset), FitVerdict.UNSUPPORTED, reason) for toolset in toolsets)
     if BY_WINDOW not in toolsets:
         return ()
     _, choice = project.choose([model], facts=facts)
@@ -111,11 +111,11 @@ def _cannot_be_asked(project: Project, facts: ModelFacts, toolsets: Sequence[Too
         return ()
     if choice.outcome is AutoOutcome.UNKNOWN:
         reason = " ".join((*describe_choice(choice), "It can be given under `models` in toolbelt.yaml."))
-        return (LeftOut(model, str(BY_WINDOW), FitVerdict.UNKNOWN, reason),)
-    return (LeftOut(model, str(BY_WINDOW), FitVerdict.REFUSES, " ".join(describe_choice(choice))),)
+        return (LeftOutArm(model, str(BY_WINDOW), FitVerdict.UNKNOWN, reason),)
+    return (LeftOutArm(model, str(BY_WINDOW), FitVerdict.REFUSES, " ".join(describe_choice(choice))),)
 
 
-def _notes(left_out: Sequence[LeftOut]) -> list[tuple[str, tuple[str, ...]]]:
+def _notes(left_out: Sequence[LeftOutArm]) -> list[tuple[str, tuple[str, ...]]]:
     """One sentence for each reason: for all toolsets of a model, or for all models with the same toolsets."""
     toolsets: dict[tuple[str, str], list[str]] = {}
     for pair in left_out:

@@ -11,12 +11,12 @@ from typing import Any
 from toolbelt import __version__
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.fields import UNKNOWN_KEY
-from toolbelt.evals.running.limits import LeftOut
+from toolbelt.evals.running.overflow import LeftOutArm
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.oracle import count_reached
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
@@ -67,7 +67,7 @@ def make_plan(
     shown = _in_variants(specs, expand_variants(variants or (PLAIN,)), reporter)
     arms = tuple(Arm(model, str(spec), variant.name) for model in dict.fromkeys(models) for spec, variant in shown)
     limits = find_limits(project, models, settings.sampling.max_tokens)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutArm, ...] = ()
     if settings.suite:
         arms, left_out = leave_out(project, arms, limits, reporter, ask_anyway=settings.ask_anyway)
         specs = tuple(dict.fromkeys(arm.spec for arm in arms))
@@ -75,11 +75,11 @@ def make_plan(
         raise ToolbeltError(f"A run has at most {MAX_TRIALS:,} trials, and this would be {size:,}.")
     for finding in dataset.warnings:
         if finding.rule == UNKNOWN_KEY:  # a misspelt one may be of what is right
-            reporter.note(Note(NoteKind.FINDING, str(finding), (dataset.name,), is_warning=True))
+            reporter.note(RunNote(NoteKind.FINDING, str(finding), (dataset.name,), is_warning=True))
     drafts = sum(map(dataset.is_draft, indices)) if dataset.drafts else 0
     if drafts:
         text = f"{plural(drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof"
-        reporter.note(Note(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
+        reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
     reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}
     return Plan(
@@ -113,14 +113,14 @@ def _find_toolsets(
         members = make_suite(suite, inputs.catalog, registry)
         for repeat in members.repeats:
             text = f"left out: {repeat.toolset}, as it shows the same tools as {repeat.same_as}"
-            reporter.note(Note(NoteKind.REPEATED_TOOLSET, text, (str(repeat.toolset), str(repeat.same_as))))
+            reporter.note(RunNote(NoteKind.REPEATED_TOOLSET, text, (str(repeat.toolset), str(repeat.same_as))))
         return members.toolsets
     if toolsets:
         return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits)
     if inputs.dataset.roles:
         return DEFAULT_TOOLSETS
-    text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one with --toolset loadout:NAME"
-    reporter.note(Note(NoteKind.NO_ROLES, text, (str(BY_ROLE),)))
+    text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one: loadout:NAME"
+    reporter.note(RunNote(NoteKind.NO_ROLES, text, (str(BY_ROLE),)))
     return tuple(spec for spec in DEFAULT_TOOLSETS if spec != BY_ROLE)
 
 
@@ -133,7 +133,7 @@ def _in_variants(
         for variant in variants:
             if variant.distractors and spec == FULL:
                 text = f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already"
-                reporter.note(Note(NoteKind.NEEDLESS_VARIANT, text, (str(FULL), variant.name)))
+                reporter.note(RunNote(NoteKind.NEEDLESS_VARIANT, text, (str(FULL), variant.name)))
             else:
                 shown.append((spec, variant))
     if not shown:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.plan import Plan
-from toolbelt.evals.setup.reporting import EvalReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def note_probes(store: Path, plan: Plan, project: Project, reporter: EvalReporter) -> None:
     """One note for each model of a plan whose probe, at the same address, contradicts what is known of it.
 
-    A probe changes nothing of a run: what is known is what the project and the tables say, so that a run on another
-    machine does alike. Where nothing is kept, nothing is opened.
+    A probe changes nothing about a run: its facts come from the project and the tables, so that a run on another
+    machine is the same. A store that does not exist is not created.
 
     Args:
-        store: Where probes are kept, if they are; a file that cannot be read is for the run to refuse.
+        store: The file with probes, if it exists. If it cannot be read, the run itself reports that.
         plan: Of the run that is about to begin.
         project: Where facts of models are.
         reporter: Gets the notes.
@@ -49,7 +49,7 @@ def note_probes(store: Path, plan: Plan, project: Project, reporter: EvalReporte
                 f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in "
                 f"toolbelt.yaml; the entry: {named}"
             )
-            reporter.note(Note(NoteKind.PROBE, text, (probe.model,)))
+            reporter.note(RunNote(NoteKind.PROBE, text, (probe.model,)))
 
 
 def _store_arguments(store: Path) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolbelt.evals.running.client import Budget
     from toolbelt.evals.running.plan import Plan
     from toolbelt.evals.running.records import TrialRecord
-    from toolbelt.evals.running.runner import Watcher
+    from toolbelt.evals.running.runner import RunWatcher
     from toolbelt.evals.running.store import RunStore
     from toolbelt.findings import Finding
 
@@ -58,7 +58,7 @@ class NoteKind(StrEnum):
     RETRIED = "retried"
     """Trials that failed are run again."""
     INTERRUPTED = "interrupted"
-    """The user interrupted the run, which is kept."""
+    """The user interrupted the run, which can be resumed."""
     NO_REPORT = "no_report"
     """No trial has finished, so that there is nothing to report."""
     WROTE = "wrote"
@@ -66,7 +66,7 @@ class NoteKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class RunNote:
     """Something that the user who starts a run should know.
 
     Attributes:
@@ -88,7 +88,7 @@ class Note:
 class EvalReporter(Protocol):
     """Gets what a run reports."""
 
-    def note(self, note: Note) -> None:
+    def note(self, note: RunNote) -> None:
         """Report something that the user who starts the run should know."""
         ...
 
@@ -96,7 +96,7 @@ class EvalReporter(Protocol):
         """Report work that may take a while; yields a function that takes the number done so far."""
         ...
 
-    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[Watcher]:
+    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[RunWatcher]:
         """Report an execution of a run; yields a watcher that gets every trial that is finished and stored."""
         ...
 
@@ -109,16 +109,16 @@ class ProjectNotes(Reporter):
 
     def note(self, message: str) -> None:
         """Something worth knowing."""
-        self._reporter.note(Note(NoteKind.DATASET, message))
+        self._reporter.note(RunNote(NoteKind.DATASET, message))
 
     def warn(self, message: str) -> None:
         """Something that may be a mistake."""
-        self._reporter.note(Note(NoteKind.DATASET, message, is_warning=True))
+        self._reporter.note(RunNote(NoteKind.DATASET, message, is_warning=True))
 
     def findings(self, findings: Sequence[Finding]) -> None:
         """A note for each."""
         for finding in findings:
-            self._reporter.note(Note(NoteKind.FINDING, str(finding), is_warning=True))
+            self._reporter.note(RunNote(NoteKind.FINDING, str(finding), is_warning=True))
 
     def progress(self, label: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
         """As the run shows it."""
@@ -139,11 +139,11 @@ class CallbackReporter:
         notes: All so far.
     """
 
-    on_note: Callable[[Note], object] | None = None
+    on_note: Callable[[RunNote], object] | None = None
     on_trial: Callable[[TrialRecord], object] | None = None
-    notes: list[Note] = field(default_factory=list)
+    notes: list[RunNote] = field(default_factory=list)
 
-    def note(self, note: Note) -> None:
+    def note(self, note: RunNote) -> None:
         """Collect the note and pass it on."""
         self.notes.append(note)
         if self.on_note is not None:
@@ -155,7 +155,7 @@ class CallbackReporter:
         yield _ignore
 
     @contextlib.contextmanager
-    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> Iterator[Watcher]:  # noqa: ARG002
+    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> Iterator[RunWatcher]:  # noqa: ARG002
         """A watcher that passes each trial on."""
         yield self
 

@@ -49,9 +49,9 @@ class SeededDraw:
 
 
 _FIRST = 64
-"""How many of the nearest are found and kept at first: mostly enough, and little beside the catalog."""
+"""Number of nearest tools that are found at first: mostly enough, and few compared with the catalog."""
 _KEPT = 4_096
-"""Tools of which the nearest are kept."""
+"""Number of tools whose nearest tools are cached."""
 
 
 class Distractors(Protocol):
@@ -80,7 +80,7 @@ class NearDistractors:
     """Those that share most words with the right tools, by turns; where nothing is right, with the query.
 
     Args:
-        catalog: Whose tools are compared.
+        catalog: With the tools that are compared.
     """
 
     def __init__(self, catalog: Catalog) -> None:

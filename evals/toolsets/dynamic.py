@@ -143,7 +143,7 @@ def _make_categories(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
     """Each category of the catalog is a toolkit, all allowed and none loaded; its core tools are always there.
 
     Raises:
-        ToolbeltError: a category bears a name that is reserved.
+        ToolbeltError: a category has a reserved name.
     """
     own = own_meta_tools(context.catalog)
     members = Universe(context.catalog).members

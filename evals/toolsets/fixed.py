@@ -54,7 +54,7 @@ class OwnMetaCalls:
 
 
 class FixedToolset:
-    """Shows what is chosen for the case, whatever is said.
+    """Shows the tools chosen for the case, whatever the conversation is.
 
     Args:
         name: As on the command line.

@@ -11,7 +11,8 @@ from types import MappingProxyType
 
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.patterns import fold
+from toolbelt.models.recommended import spell_loadout, split_toolset_name
+from toolbelt.patterns import fold, is_prefix_pattern
 
 _DISTRACTORS = re.compile(r"\+([0-9]{1,6})(?::(near|random))?", re.IGNORECASE)
 
@@ -108,6 +109,19 @@ class ToolsetSpec:
         return self.kind is ToolsetKind.LOADOUT and not self.name
 
     @property
+    def is_assignable(self) -> bool:
+        """Whether a project can recommend it for a model, as `toolbelt.models.recommended` reads it.
+
+        Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role. Nor a pattern.
+        """
+        return self.kind is not ToolsetKind.ORACLE and not self.is_by_role and not is_prefix_pattern(self.name)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it shows one list of tools, which does not change as a trial goes on."""
+        return self.kind in (ToolsetKind.FULL, ToolsetKind.LOADOUT)
+
+    @property
     def loadout(self) -> str:
         """The loadout that is shown; empty if none is named, or it is chosen by the model's window."""
         return self.name if self.kind is ToolsetKind.LOADOUT and not self.is_auto else ""
@@ -135,17 +149,15 @@ def parse_toolset(text: str) -> ToolsetSpec:
         NotFoundError: no kind of toolset is called so.
         ToolbeltError: the name is malformed.
     """
-    end = min((place for sign in ":+" if (place := text.find(sign)) >= 0), default=len(text))
-    try:
-        kind = ToolsetKind(fold(text[:end].strip()))
-    except ValueError:
-        raise NotFoundError("toolset", text, toolset_forms()) from None
-    entry, rest = TOOLSETS[kind], text[end:].strip()
+    word, rest = split_toolset_name(text)
+    if word not in set(ToolsetKind):
+        raise NotFoundError("toolset", text, toolset_forms())
+    kind = ToolsetKind(word)
+    entry = TOOLSETS[kind]
     if not rest:
         return ToolsetSpec(kind)
     if entry.name_of is not None and rest[0] == ":" and (name := rest[1:].strip()):
-        is_auto = entry.name_of is NameOf.LOADOUT and fold(name) == AUTO
-        return ToolsetSpec(kind, AUTO if is_auto else name)
+        return ToolsetSpec(kind, spell_loadout(name) if entry.name_of is NameOf.LOADOUT else name)
     if entry.takes_distractors and (match := _DISTRACTORS.fullmatch(rest)) is not None:
         count = int(match[1])
         return ToolsetSpec(kind, distractors=count, near=bool(count) and fold(match[2] or "") == "near")

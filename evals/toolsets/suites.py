@@ -13,7 +13,7 @@ from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.patterns import fold
 
 COMPATIBILITY = "compatibility"
-"""Which toolset each model bears."""
+"""The suite that finds which toolsets each model supports."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,14 @@ from toolbelt.toolkits.toolkit import Toolkit
 
 GoAhead = Literal["Go ahead."]
 GO_AHEAD: Final[GoAhead] = "Go ahead."
-"""The one thing that a user ever says after a reply: what was said need not be kept, for it can be told from that
-anything was."""
+"""The only message that a user sends after a reply. So the store needs no text, only whether there was a message."""
 
 
 class Toolset(Protocol):
-    """What a model is shown, as a function of the case and of what was said so far.
+    """The tools that a model is shown, as a function of the case and the conversation so far.
 
-    A toolset keeps no state of a trial: all that it may depend on is in the conversation, so that trials cannot
-    leak into each other and an interrupted one is taken up where it stood.
+    A toolset keeps no state of a trial. It depends on the conversation alone, so that trials cannot affect each other
+    and an interrupted one continues where it stopped.
     """
 
     @property
@@ -35,7 +34,7 @@ class Toolset(Protocol):
     def offer(self, case: Case, conversation: Conversation) -> Offer:
         """What is shown at the next request of this conversation.
 
-        The same value for the same content wherever that is cheap: what others derive from an offer is kept by it.
+        Returns the same object for the same content where that is cheap, because others cache by the offer.
         """
         ...
 
@@ -44,7 +43,7 @@ class Toolset(Protocol):
         ...
 
     def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> GoAhead | None:
-        """`GO_AHEAD` where a user goes on after a reply to `conversation` that calls nothing; `None`: it is over."""
+        """`GO_AHEAD` if the user continues after a reply without calls; `None` if the conversation ends."""
         ...
 
     def reach(self, case: Case) -> frozenset[str]:

@@ -47,10 +47,10 @@ def write_page(
         connection: To the file of runs; only read, at one moment.
         run: Its id.
         file: Where to; text in UTF-8.
-        summary: What the run came to.
+        summary: Of the run.
         pictures: Of it, in order; the heat map is left out, as there is a table that is one.
-        comparison: Whose verdicts stand on top; that of the gate where there is none.
-        gate: Whose verdict stands above all.
+        comparison: Its verdicts are on top; `None` for the gate's comparison.
+        gate: Its verdict is above everything else.
         matrix: The run as models × toolsets.
         recommendation: What to paste into `toolbelt.yaml`, by that matrix.
         probes: The latest of each model.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
@@ -50,7 +50,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: ModelRow) -> dict[str, Any]:
     return {
         "model": row.model,
         "window": "" if row.context_window is None else f"{row.context_window:,} tokens",
@@ -61,7 +61,7 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def _cell(row: Row, cell: Cell | None) -> dict[str, Any]:
+def _cell(row: ModelRow, cell: Cell | None) -> dict[str, Any]:
     shown = heat_cell(row, cell)
     counts = interval = tokens = ""
     if cell is not None:

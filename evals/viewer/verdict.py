@@ -11,7 +11,7 @@ from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.reason_text import describe_notes, describe_reason, describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -79,7 +79,7 @@ def _check_badge(verdict: Verdict) -> dict[str, Any]:
     return {"mark": _MARKS[verdict], "word": _CHECK_WORDS[verdict], "verdict": verdict.value}
 
 
-def _worst_first(gate: GateResult) -> list[Check]:
+def _worst_first(gate: GateResult) -> list[GateCheck]:
     return sorted(gate.checks, key=lambda check: _RANK.index(check.verdict))
 
 

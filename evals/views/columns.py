@@ -13,7 +13,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TrialColumn:
     """A column of a table.
 
     Attributes:
@@ -46,20 +46,20 @@ _TYPES = {
 """In pandas' words, by the type of a field of `TrialRecord` or `ArmSummary`."""
 
 
-def _column(field: Field[Any]) -> Column:
-    return Column(_TYPES[str(field.type)], field.metadata["unit"], field.metadata["meaning"])
+def _column(field: Field[Any]) -> TrialColumn:
+    return TrialColumn(_TYPES[str(field.type)], field.metadata["unit"], field.metadata["meaning"])
 
 
 _STORED = {field.name: _column(field) for field in fields(TrialRecord) if field.name != "arm"}  # its names are there
 _ADDED = {
-    "run": Column("string", "", "the run's id"),
-    "model": Column("string", "", "name of the model", "a.model"),
-    "toolset": Column("string", "", "name of the toolset", "a.toolset"),
-    "variant": Column("string", "", "what is changed about the toolset; empty if nothing", "a.variant"),
-    "scored": Column("bool", "", "whether it is in the rates: neither error nor context_overflow", "scored"),
+    "run": TrialColumn("string", "", "the run's id"),
+    "model": TrialColumn("string", "", "name of the model", "a.model"),
+    "toolset": TrialColumn("string", "", "name of the toolset", "a.toolset"),
+    "variant": TrialColumn("string", "", "what is changed about the toolset; empty if nothing", "a.variant"),
+    "scored": TrialColumn("bool", "", "whether it is in the rates: neither error nor context_overflow", "scored"),
 }
 _FIRST = ("run", "trial", "model", "toolset", "variant", "case_id", "cluster", "kind", "epoch", "finished", "outcome")
-TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
+TRIAL_COLUMNS: Mapping[str, TrialColumn] = MappingProxyType(
     {
         name: {**_STORED, **_ADDED}[name]
         for name in (*_FIRST, "scored", *(name for name in _STORED if name not in _FIRST))
@@ -67,7 +67,7 @@ TRIAL_COLUMNS: Mapping[str, Column] = MappingProxyType(
 )
 """The columns of a trial's row, in order: what the store has of a trial, and the names of its arm."""
 
-RATES: Mapping[str, Column] = MappingProxyType(
+RATES: Mapping[str, TrialColumn] = MappingProxyType(
     {field.name: _column(field) for field in fields(ArmSummary) if field.type == "Rate"}
 )
 """Shares, each of which has four more columns: `_numerator` and `_denominator`, counts, and `_low` and `_high`."""
@@ -79,7 +79,7 @@ BOUNDS: Mapping[str, str] = MappingProxyType(
         "high": "upper bound",
     }
 )
-AMOUNTS: Mapping[str, Column] = MappingProxyType(
+AMOUNTS: Mapping[str, TrialColumn] = MappingProxyType(
     {
         field.name: _column(field)
         for field in fields(ArmSummary)
@@ -87,16 +87,16 @@ AMOUNTS: Mapping[str, Column] = MappingProxyType(
     }
 )
 """An arm's names and its figures that are no shares of a count."""
-PASSING: Mapping[str, Column] = MappingProxyType(
+PASSING: Mapping[str, TrialColumn] = MappingProxyType(
     {
-        "pass_at": Column("Float64", "share", "chance that at least one of K trials of a case is right by names"),
-        "pass_all": Column("Float64", "share", "chance that each of K trials of a case is"),
-        "pass_cases": Column("Int64", "cases", "with K scored epochs or more, which the two are over"),
+        "pass_at": TrialColumn("Float64", "share", "chance that at least one of K trials of a case is right by names"),
+        "pass_all": TrialColumn("Float64", "share", "chance that each of K trials of a case is"),
+        "pass_cases": TrialColumn("Int64", "cases", "with K scored epochs or more, which the two are over"),
     }
 )
 """By K, in columns such as `pass_at_2`; empty where each case was run once."""
-OUTCOMES: Mapping[str, Column] = MappingProxyType(
-    {f"outcome_{outcome.value}": Column("int64", "trials", f"with outcome {outcome.value}") for outcome in Outcome}
+OUTCOMES: Mapping[str, TrialColumn] = MappingProxyType(
+    {f"outcome_{outcome.value}": TrialColumn("int64", "trials", f"with outcome {outcome.value}") for outcome in Outcome}
 )
 
 

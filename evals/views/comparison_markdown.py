@@ -56,7 +56,7 @@ def _summary(comparison: Comparison) -> str:
     name = comparison_text.pair_title if comparison_text.has_own_bases(comparison) else short_label
     for pair in comparison.pairs:
         main, tokens = pair.main_contrast, pair.contrast(Measure.PROMPT_TOKENS)
-        better, worse = comparison_text.count_flips(pair)
+        better, worse = comparison_text.describe_flip_counts(pair)
         rows.append(
             (
                 name(comparison, pair),

@@ -46,7 +46,7 @@ def comparison_view(
 
     Args:
         comparison: Of what can be compared.
-        screen: Whose width is to be kept.
+        screen: Gives the width.
         flips: Cases shown, of each pair, that got worse, and as many that got better.
         details: Whether each of several pairs is shown in full; if `None`, only where they are few.
     """
@@ -142,7 +142,7 @@ def _summary_columns(comparison: Comparison) -> dict[str, tuple[str, list[Text]]
         columns["solved"] = ("solved", _changes(pairs, Measure.SOLVED, margin))
     columns["tokens"] = ("tokens", _changes(pairs, Measure.PROMPT_TOKENS, margin))
     columns["cost"] = ("cost", _changes(pairs, Measure.COST_USD, margin))
-    counts = [comparison_text.count_flips(pair) for pair in pairs]
+    counts = [comparison_text.describe_flip_counts(pair) for pair in pairs]
     columns["better"] = ("better", [Text(f"{better:,}") for better, _ in counts])
     columns["worse"] = ("worse", [Text(f"{worse:,}") for _, worse in counts])
     return {key: (header, cells) for key, (header, cells) in columns.items() if any(map(str, cells))}

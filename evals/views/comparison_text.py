@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison import (
+    ArmComparison,
+    Comparison,
+    Contrast,
+    Flip,
+    KindContrast,
+    Measure,
+)
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
@@ -199,11 +206,11 @@ def flips_line(pair: ArmComparison) -> str:
     cases = pair.main_contrast.cases
     if not cases:
         return ""
-    better, worse = count_flips(pair)
+    better, worse = describe_flip_counts(pair)
     return f"{plural(cases, 'case')}: {better:,} better, {worse:,} worse, {cases - better - worse:,} alike."
 
 
-def count_flips(pair: ArmComparison) -> tuple[int, int]:
+def describe_flip_counts(pair: ArmComparison) -> tuple[int, int]:
     """Cases that the new arm does better, and worse."""
     better = sum(flip.change > 0 for flip in pair.flips)
     return better, len(pair.flips) - better
@@ -306,7 +313,7 @@ def left_parts_line(pair: ArmComparison, most: int) -> str:
     return f"{'; '.join(parts).capitalize()}." if parts else ""
 
 
-def _part_cells(part: Part) -> tuple[str, ...]:
+def _part_cells(part: KindContrast) -> tuple[str, ...]:
     return (
         part.kind or NOTHING,
         f"{part.cases:,}",

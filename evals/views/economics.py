@@ -203,7 +203,7 @@ def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> Render
 
     Args:
         economics: One an arm, in their order.
-        screen: Whose width is kept: where the table has no room, an arm gets a line for each figure.
+        screen: Gives the width; if the table is too wide, an arm gets a line for each figure.
     """
     if not has_savings(economics):
         return Group()
@@ -245,11 +245,11 @@ def _table(economics: Sequence[ArmEconomics], width: int) -> RenderableType:
         for place, header in enumerate(headers)
     ]
     longest = max((label.cell_len for label in labels), default=0)
-    room = width - sum(wide + _GAP for wide in widths)
-    if room < min(_LEAST_LABEL, longest):
+    available_width = width - sum(wide + _GAP for wide in widths)
+    if available_width < min(_LEAST_LABEL, longest):
         return _list(labels, columns, cells)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    table.add_column("arm", width=max(len("arm"), min(longest, room)), overflow="fold", vertical="bottom")
+    table.add_column("arm", width=max(len("arm"), min(longest, available_width)), overflow="fold", vertical="bottom")
     for header, wide in zip(headers, widths, strict=True):
         table.add_column(header, justify="right", no_wrap=True, width=wide, vertical="bottom")
     for label, row in zip(labels, cells, strict=True):

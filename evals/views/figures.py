@@ -124,9 +124,9 @@ def _counts(rates: Sequence[tuple[str, Rate]]) -> str:
 def _status_line(summary: RunSummary) -> str:
     """A note on the run's status; empty if all went as planned."""
     if summary.status == "finished":
-        return f"{summary.reason}." if summary.reason else ""
+        return f"{summary.reason.removesuffix('.')}." if summary.reason else ""
     words = {"running": "still running", "killed": "not finished: it was killed, and nobody works on it"}
-    reason = f": {summary.reason}" if summary.reason and summary.status not in words else ""
+    reason = f": {summary.reason.removesuffix('.')}" if summary.reason and summary.status not in words else ""
     return f"This run is {words.get(summary.status, summary.status)}{reason}."
 
 

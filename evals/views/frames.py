@@ -140,7 +140,7 @@ def write_arms_parquet(summary: RunSummary, file: IO[bytes], about: Mapping[str,
 
 
 def read_trials_parquet(path: Path) -> pd.DataFrame:
-    """The trials of a file that `write_trials` wrote, with what was kept about them as `attrs`.
+    """The trials of a file that `write_trials` wrote, with the facts stored about them as `attrs`.
 
     Raises:
         ToolbeltError: it is no such file.

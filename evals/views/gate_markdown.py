@@ -14,7 +14,7 @@ from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate_text import describe_lost
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate_terminal import short_labels
 from toolbelt.render.markdown import escaped, escaped_html
@@ -45,9 +45,9 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
     """The verdict, the arms, what did not pass, and what flipped, folded.
 
     Args:
-        result: What the gate says.
+        result: Of the gate.
         most_flips: Cases shown of all arms together; the rest is counted.
-        most_characters: Of the whole; what does not fit is left out from the end, and that is said.
+        most_characters: Of the whole text. The end is cut if it does not fit, with a note.
     """
     comparison = result.comparison
     against = "" if comparison is None else f", against {escaped(comparison.old.name)}"
@@ -72,15 +72,15 @@ class _Folded(str):
 
 
 def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
-    """The parts that fit. A folded part is kept whole or left out; of other parts the lines that fit are kept."""
-    room, is_whole = most - len(_CUT) - 1, True
+    """The parts that fit. A folded part is whole or left out; other parts are cut to the lines that fit."""
+    chars_left, is_whole = most - len(_CUT) - 1, True
     for part in parts:
         text = part
-        if len(part) + 2 > room:
+        if len(part) + 2 > chars_left:
             is_whole = False
-            text = "" if isinstance(part, _Folded) else _first_lines(part, room - 2)
+            text = "" if isinstance(part, _Folded) else _first_lines(part, chars_left - 2)
         if text:
-            room -= len(text) + 2
+            chars_left -= len(text) + 2
             yield text
     if not is_whole:
         yield _CUT
@@ -91,7 +91,7 @@ def _first_lines(text: str, most: int) -> str:
     return text[:end] if end > 0 else ""
 
 
-def _failing(checks: tuple[Check, ...]) -> str:
+def _failing(checks: tuple[GateCheck, ...]) -> str:
     labels = short_labels(checks)
     failing = [check for check in checks if check.verdict is not Verdict.NO_REGRESSION]
     # What was found first explains the rest; but a regression is what the reader has to act on.
@@ -120,7 +120,7 @@ def _passing(result: GateResult) -> str:
     return _folded(f"{plural(len(passing), 'check')} passed", "\n".join(lines)) if lines else ""
 
 
-def _line(check: Check, labels: Mapping[str, str]) -> str:
+def _line(check: GateCheck, labels: Mapping[str, str]) -> str:
     arm = f" {escaped(labels[check.arm])}:" if check.arm else ":"
     return f"{_MARKS[check.verdict]} **{check.name}**{arm} {escaped(check.message)}"
 
@@ -147,7 +147,7 @@ def _arms(result: GateResult, comparison: Comparison) -> str:
     return _table([*headers, *(["cost a case"] if has_cost else [])], rows)
 
 
-def _worst(checks: tuple[Check, ...], arm: str) -> Verdict:
+def _worst(checks: tuple[GateCheck, ...], arm: str) -> Verdict:
     verdicts = {check.verdict for check in checks if check.arm == arm}
     order = (Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA)
     return next((verdict for verdict in order if verdict in verdicts), Verdict.NO_REGRESSION)
@@ -174,13 +174,13 @@ def _amount(contrast: Contrast) -> str:
 def _flips(comparison: Comparison, measure: Measure, epochs: int, most: int) -> Iterator[str]:
     changed = [pair for pair in comparison.pairs if pair.flips]
     for pair in changed:
-        rows, room = [], max(3, most // len(changed))
-        for flip in pair.flips[:room]:
+        rows, most_rows = [], max(3, most // len(changed))
+        for flip in pair.flips[:most_rows]:
             case = [escaped(_cut(flip.case)), _attempt_text(flip.old, measure), _attempt_text(flip.new, measure)]
             rows.append([_MARKS[Verdict.REGRESSION if flip.change < 0 else Verdict.NO_REGRESSION], *case])
         text = _table(["", "case", "was", "is now"], rows)
-        if len(pair.flips) > room:
-            text += f"\n\n… and {plural(len(pair.flips) - room, 'more case')}."
+        if len(pair.flips) > most_rows:
+            text += f"\n\n… and {plural(len(pair.flips) - most_rows, 'more case')}."
         yield _folded(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", text)
 
 

@@ -14,7 +14,7 @@ from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.gate.gate_text import describe_lost
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural, visible
 
@@ -35,7 +35,7 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
 
     Args:
         result: What the gate says.
-        screen: Whose width is to be kept; a message that is longer goes on below itself.
+        screen: Gives the width; a longer message is wrapped.
     """
     against = "" if result.comparison is None else f" against {result.comparison.old.name}"
     about = f"run {result.run.name}{against}: {plural(result.run.cases, 'case')} of {result.run.dataset}"
@@ -53,7 +53,7 @@ def gate_view(result: GateResult, screen: Console) -> RenderableType:
     return Group(*parts)
 
 
-def _table(checks: tuple[Check, ...], width: int) -> Table:
+def _table(checks: tuple[GateCheck, ...], width: int) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
@@ -68,7 +68,7 @@ def _table(checks: tuple[Check, ...], width: int) -> Table:
     return table
 
 
-def short_labels(checks: tuple[Check, ...]) -> Mapping[str, str]:
+def short_labels(checks: tuple[GateCheck, ...]) -> Mapping[str, str]:
     """The names of the checks' arms: without the model where all have the same."""
     labels = dict.fromkeys(check.arm for check in checks)
     models = {label.split(" · ")[0] for label in labels if label}

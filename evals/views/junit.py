@@ -12,7 +12,7 @@ from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped,
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.comparison.flip_text import describe_flip
 from toolbelt.evals.analysis.gate.gate_text import describe_lost
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -40,7 +40,7 @@ FROM trials WHERE run = ? AND arm = ? ORDER BY trial
 def gate_junit(result: GateResult) -> str:
     """A gate's checks as one suite: a regression is a failure, insufficient data an error, so that neither passes.
 
-    The class of a test is the arm. What was looked at, its interval and the limit are properties of the test.
+    The class of a test is the arm. The observed figure, its interval and the limit are properties of the test.
     """
     suite = TestSuite(_legal("toolbelt gate"))
     about = result.run
@@ -102,7 +102,7 @@ def write_run_junit(
         file.write("</testsuites>\n")
 
 
-def _check(result: GateResult, check: Check) -> TestCase:
+def _check(result: GateResult, check: GateCheck) -> TestCase:
     case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
     figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
     case.append(_properties({"verdict": check.verdict.value, **figures}))
@@ -117,7 +117,7 @@ def _check(result: GateResult, check: Check) -> TestCase:
     return case
 
 
-def _flips(result: GateResult, check: Check) -> Iterator[str]:
+def _flips(result: GateResult, check: GateCheck) -> Iterator[str]:
     if check.name != result.limits.measure.value or result.comparison is None:
         return
     for pair in result.comparison.pairs:

@@ -51,7 +51,7 @@ def matrix_view(matrix: Matrix, screen: Console, *, whole: bool = False) -> Rend
 
     Args:
         matrix: With its picks.
-        screen: Whose width is to be kept, and whose colours are used.
+        screen: Gives the width and the colours.
         whole: Whether to give all reasons: those of each choice, and why what was not scored was not.
     """
     parts: list[RenderableType] = [
@@ -158,8 +158,8 @@ class _Grid:
         """As wide as the longest name if there is room; a longer one is folded, as half a name may be another's."""
         longest = max(map(cell_len, self._labels), default=0)
         beside = width - sum(_GAP + wide for wide in self._widths)
-        room = max(_LEAST_LABEL, min(width // 3, width - _GAP - max(self._widths, default=0)), beside)
-        return max(len(self._corner), min(longest, room))
+        available_width = max(_LEAST_LABEL, min(width // 3, width - _GAP - max(self._widths, default=0)), beside)
+        return max(len(self._corner), min(longest, available_width))
 
 
 def _in_lines(name: str, width: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
 from toolbelt.loadouts.fit import FitVerdict
@@ -125,7 +125,7 @@ class HeatCell:
     is_best: bool = False
 
 
-def heat_cell(row: Row, cell: Cell | None) -> HeatCell:
+def heat_cell(row: ModelRow, cell: Cell | None) -> HeatCell:
     """A cell of a row."""
     if cell is None:
         return HeatCell(NOT_RUN)
@@ -234,12 +234,12 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
         yield f"small: {SMALL_MEANING}"
 
 
-def pick_reasons(row: Row) -> str:
+def pick_reasons(row: ModelRow) -> str:
     """All reasons for a model's recommended toolset."""
     return " ".join(row.pick.reasons) or "nothing is known."
 
 
-def pick_summary(row: Row) -> str:
+def pick_summary(row: ModelRow) -> str:
     """The same in a line or two: the recommended toolset and how good it is, or why there is none."""
     pick = row.pick
     if pick.choice is None:

@@ -67,7 +67,7 @@ def probe_view(results: Sequence[ProbeResult], screen: Console) -> RenderableTyp
 
     Args:
         results: In the order to show them.
-        screen: Whose width is to be kept; what is longer goes on below itself.
+        screen: Gives the width; longer texts are wrapped.
     """
     parts: list[RenderableType] = []
     for result in results:
@@ -210,13 +210,13 @@ def column_headings(results: Sequence[ProbeResult]) -> list[str]:
 _Column = tuple[str, list[Text]]
 
 
-def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
+def _blocks(columns: Sequence[_Column], available_width: int) -> list[list[_Column]]:
     """The columns of each table: as many as there is room for, at least one."""
     blocks: list[list[_Column]] = [[]]
     used = 0
     for column in columns:
-        wide = _column_width(*column, room - _GAP) + _GAP
-        if blocks[-1] and used + wide > room:
+        wide = _column_width(*column, available_width - _GAP) + _GAP
+        if blocks[-1] and used + wide > available_width:
             blocks.append([])
             used = 0
         blocks[-1].append(column)
@@ -224,9 +224,9 @@ def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
     return blocks
 
 
-def _column_width(heading: str, cells: Sequence[Text], room: int) -> int:
+def _column_width(heading: str, cells: Sequence[Text], available_width: int) -> int:
     widest = max(cell.cell_len for cell in cells)
-    return max(widest, min(Text(heading).cell_len, _MOST_HEADING, max(room, _LEAST_HEADING)))
+    return max(widest, min(Text(heading).cell_len, _MOST_HEADING, max(available_width, _LEAST_HEADING)))
 
 
 def list_view(results: Sequence[ProbeResult], screen: Console) -> RenderableType:

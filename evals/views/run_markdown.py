@@ -90,13 +90,13 @@ def report_markdown(
     """The whole report; foreign names are escaped, so that they appear literally.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         pictures: Those beside it: `NAME.png` and `NAME.svg` in the same folder.
-        economics: What caching makes of it, one an arm; without them there is no section about it.
+        economics: Cost with caching, one for each arm; without them the report has no section about it.
         verdict: Markdown that stands on top, beneath the title: what a gate says.
         comparison: Markdown of a section, with its heading: what the arms differ in.
-        compatibility: Likewise: the recommended toolset of each model. Of a suite it stands before the arms.
-        probes: Likewise: what works with each model.
+        compatibility: Markdown of a section: the recommended toolset of each model. A suite shows it before the arms.
+        probes: Markdown of a section: what works with each model.
     """
     heat_map = [_picture(picture) for picture in pictures if picture.name == PICTURE]
     which = "\n\n".join(part for part in (compatibility.strip(), *heat_map) if part)

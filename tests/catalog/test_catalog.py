@@ -37,7 +37,7 @@ def test_C_the_front_door_has_it() -> None:
         pytest.param("web/search", "web/search", id="an-id"),
         pytest.param("read#2", "read#2", id="an-id-of-its-own"),
         pytest.param("Files/odd", "read#2", id="plugin-and-name-of-one-with-its-own-id"),
-        pytest.param("odd", "read#2", id="a-bare-name-that-one-bears"),
+        pytest.param("odd", "read#2", id="a-bare-name-that-one-has"),
         pytest.param("fetch", "fetch", id="an-id-goes-before-a-bare-name"),
         pytest.param("Status", "web/Status", id="exact-spelling-goes-first"),
         pytest.param("status", "Files/status", id="exact-spelling-goes-first-here-too"),

@@ -186,7 +186,7 @@ def test_legal_is_what_every_provider_takes(name: str, legal: bool) -> None:
         pytest.param(
             [Tool("a.b", plugin="p"), Tool("a_b", plugin="p")],
             [hashed("p/a.b", "a_b"), "a_b"],
-            id="the-plain-name-goes-to-who-bears-it",
+            id="the-plain-name-goes-to-who-has-it",
         ),
         pytest.param(
             [Tool("a.b", plugin="p"), Tool("a:b", plugin="p")],

@@ -139,3 +139,11 @@ def test_taking_a_tool_in_leaves_the_original_alone() -> None:
         tool.annotations,
         tool.extra,
     )
+
+
+def test_R7_a_tool_whose_schema_is_nested_too_deep_is_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5_000):
+        schema = {"properties": {"a": schema}}
+    with pytest.raises(InvalidDefinitionError, match="too deep"):
+        Tool("deep", parameters=schema)

@@ -193,3 +193,32 @@ def test_C_a_key_with_an_open_quote_is_a_mistake_and_is_not_shown(tmp_path: Path
     with pytest.raises(ToolbeltError, match=r"\.env:2") as caught:
         read_dotenv({}, str(tmp_path))
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["../runs.db", "/elsewhere/runs.db", "in/../../runs.db", "link/runs.db"])
+@pytest.mark.parametrize("name", ["TOOLBELT_STORE", "TOOLBELT_OUTPUT", "TOOLBELT_EVAL_EXPORT_OUTPUT", "TOOLBELT_JUNIT"])
+def test_C_the_dotenv_names_no_place_to_write_outside_its_folder(tmp_path: Path, name: str, value: str) -> None:
+    folder = tmp_path / "cloned"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    environment: dict[str, str] = {}
+    (folder / ".env").write_text(f"{name}={value}\n")
+    assert read_dotenv(environment, str(folder)) == (name,)
+    assert environment == {}
+    (folder / ".env").write_text(f"{name}=out/runs.db\nTOOLBELT_CATALOG=../shared.yaml\n")
+    assert read_dotenv(environment, str(folder)) == ()
+    assert environment == {name: "out/runs.db", "TOOLBELT_CATALOG": "../shared.yaml"}
+
+
+@pytest.mark.parametrize("line", ["TOOLBELT_MODEL=openai/${OPENAI_API_KEY}", "DEEPSEEK_API_KEY=${OPENAI_API_KEY}"])
+def test_C_the_dotenv_passes_on_no_key_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    environment = {"OPENAI_API_KEY": "a-key"}
+    via = line.replace("OPENAI_API_KEY}", "VIA}")
+    for text in (line, f"VIA=${{OPENAI_API_KEY}}\n{via}", "MINE=mine\nTOOLBELT_TAG=${MINE}"):
+        (tmp_path / ".env").write_text(text)
+        ignored = read_dotenv(environment, str(tmp_path))
+        assert ignored == (() if "MINE" in text else (line.partition("=")[0],))
+    assert environment == {"OPENAI_API_KEY": "a-key", "TOOLBELT_TAG": "mine"}

@@ -73,8 +73,7 @@ def test_L11_the_file_is_written_beside_toolbelt_yaml(
         ("👍", "loadout.loadout.yaml"),
         ("true", "true.loadout.yaml"),
         ("1e5", "1e5.loadout.yaml"),
-        ("a\x85b\u2028", "a-b.loadout.yaml"),
-        ("\x1b[31m", "31m.loadout.yaml"),
+        ("a\u2028b", "a-b.loadout.yaml"),
     ],
 )
 def test_a_name_of_any_kind_makes_a_file_here_and_reads_back(
@@ -93,6 +92,8 @@ def test_a_name_of_any_kind_makes_a_file_here_and_reads_back(
         pytest.param(["x"], "at least one of", id="a-name-alone"),
         pytest.param(["auto", "--extends", "full"], "another name", id="a-reserved-name"),
         pytest.param([" ", "--extends", "full"], "not blank", id="a-blank-name"),
+        pytest.param(["a\x85b", "--extends", "full"], "invisible-character", id="a-control-character"),
+        pytest.param(["\x1b[31m", "--extends", "full"], "invisible-character", id="an-escape"),
         pytest.param(["x", "--extends", "X"], "cycle", id="extending-itself"),
         pytest.param(["x", "--plugin", "git", "--disable", "git"], "under both", id="included-and-disabled"),
         pytest.param(["x", "--plugin", ""], "must be a name", id="a-blank-plugin"),
@@ -409,23 +410,11 @@ def test_E9_at_a_terminal_one_may_leave_after_a_mistake(small: Path, key: str) -
     assert _names(small) == before
 
 
-def test_at_a_terminal_hostile_names_are_spelled_out(small: Path) -> None:
+def test_L3_hostile_names_in_files_are_refused_and_spelled_out(toolbelt: Toolbelt, small: Path) -> None:
     (small / "small.yaml").write_text('plugins: [{name: "gi\\e]0;x\\at", category: "c\\e[2J", tools: [{name: t}]}]\n')
     (small / "x.loadout.yaml").write_text('name: "evil\\e[31m"\nextends: full\n')
-    terminal = Terminal()
-    terminal.answer("Name:", "full")
-    terminal.answer("Extends", "zzz")
-    terminal.wait_for(r"Known: minimal, developer, research, devops, full, evil\x1b[31m.")
-    terminal.answer("Extends", "")
-    terminal.answer("Include categories", "zzz")
-    terminal.wait_for("Known: ")
-    terminal.answer("Include categories", "")
-    terminal.answer("Add plugins", "zzz")
-    terminal.wait_for(r"Known: gi\x1b]0;x\x07t.")
-    terminal.leave_by(CTRL_C)
-    terminal.finish()
-    assert "\x1b[31m" not in terminal.seen
-    assert "\x1b[2J" not in terminal.seen
-    assert "\x1b]0;x" not in terminal.seen
-    assert r"extends it: evil\x1b[31m." in terminal.seen
-    assert terminal.seen.count(r"c\x1b[2J") == 2
+    ran = toolbelt("loadout", "create", "y", "--extends", "full")
+    assert ran.code == 2
+    assert "\x1b" not in ran.err
+    spelled_out = (r"gi\x1b]0;x\x07t", r"evil\x1b[31m")
+    assert all(spelled in ran.err for spelled in spelled_out)

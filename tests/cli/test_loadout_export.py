@@ -162,7 +162,7 @@ def test_L15_auto_exports_what_it_chooses(toolbelt: Toolbelt, small: Path) -> No
 
 @pytest.mark.parametrize(
     ("models", "said"),
-    [([], "give one --model"), (["gpt-4", "gpt-4o"], "give one --model"), (["no/such"], "window is unknown")],
+    [([], "give one model"), (["gpt-4", "gpt-4o"], "give one model"), (["no/such"], "window is unknown")],
 )
 def test_L15_auto_without_a_choice_exports_nothing(
     toolbelt: Toolbelt, small: Path, models: list[str], said: str

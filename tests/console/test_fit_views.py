@@ -9,7 +9,7 @@ from rich.console import Console
 
 from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
+from toolbelt.console.fit_views import FitMatrix, fit_matrix_view, largest_fitting
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare
 
@@ -35,19 +35,19 @@ TOOLSETS = (
 )
 
 
-def _matrix(models: tuple[ModelFacts, ...] = MODELS, toolsets: tuple[CandidateToolset, ...] = TOOLSETS) -> Matrix:
+def _matrix(models: tuple[ModelFacts, ...] = MODELS, toolsets: tuple[CandidateToolset, ...] = TOOLSETS) -> FitMatrix:
     tokens = ToolTokens({tool.id: 30 for tool in CATALOG.tools}, "o200k_base", exact=True)
     comparer = FitCalculator(CATALOG.wire_names, lambda _: tokens, CATALOG.tools)
     asked = [ModelToFit(facts, ("o200k_base", "openai"), exact=True) for facts in models]
     found = comparer.find_violations(toolsets[0], models[0])
     violations = [("OpenAI's chat API", found)] if found else []
-    return Matrix("tools", toolsets, compare(toolsets, asked, comparer), violations)
+    return FitMatrix("tools", toolsets, compare(toolsets, asked, comparer), violations)
 
 
-def _draw(matrix: Matrix, width: int = 80, *, show_all: bool = False) -> str:
+def _draw(matrix: FitMatrix, width: int = 80, *, show_all: bool = False) -> str:
     file = io.StringIO()
     screen = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
-    screen.print(matrix_view(matrix, screen, show_all=show_all))
+    screen.print(fit_matrix_view(matrix, screen, show_all=show_all))
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
 
 
@@ -101,7 +101,7 @@ Rules of OpenAI's chat API  broken by 1 tool as they are
     )
 
 
-def _many() -> Matrix:
+def _many() -> FitMatrix:
     models = tuple(
         ModelFacts(f"provider-{number % 7}/a-model-with-a-long-name-{number}", None, "x", "chat", 900 * number + 1)
         for number in range(50)
@@ -196,7 +196,7 @@ def test_a_limit_of_thousands_keeps_its_column() -> None:
     comparer = FitCalculator({tool.id: tool.name for tool in whole.tools}, lambda _: tokens, whole.tools)
     facts = ModelFacts("m", None, None, "chat", 128_000, max_tools=2_048, tool_calling=True)
     fits = compare([whole], [ModelToFit(facts, ("o200k_base", "openai"), exact=True)], comparer)
-    drawn = _draw(Matrix("tools", [whole], fits, []), 100)
+    drawn = _draw(FitMatrix("tools", [whole], fits, []), 100)
     assert "128,000  x>2k" in drawn
     assert "A request may hold 2,048 tools; these are 2,100, 52 too many." in drawn
 

@@ -165,12 +165,13 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 
 def test_hostile_names_are_spelled_out() -> None:
+    """Names of plugins, categories and loadouts with such characters are refused (rule L3)."""
     catalog = Catalog(
         name="e\x1bvil",
-        plugins=(Plugin(name="gi\u202et", tools=(Tool(name="st\x9batus"),), category="g\x07it"),),
+        plugins=(Plugin(name="git", tools=(Tool(name="st\x9bat\u202eus"),), category="git"),),
     )
     tokens = ToolTokens({tool.id: 1 for tool in catalog.tools}, "estimate", exact=False)
-    loadout = ToolLoadout("na\x1bme", included_categories=frozenset({"g\x07it"}), description="\x1b[2J")
+    loadout = ToolLoadout("mine", included_categories=frozenset({"git"}), description="\x1b[2J")
     inspection = Inspection(
         ToolLoadoutRegistry([loadout]).resolve(loadout.name, catalog),
         tokens,
@@ -179,8 +180,8 @@ def test_hostile_names_are_spelled_out() -> None:
     view = inspection_view(inspection, show_tools=True, show_all=True)
     drawn = "\n".join(line.plain for line in render_terminal(view, Console(file=io.StringIO(), width=100)))
     for shown in (drawn, render_markdown(view), render_html(view)):
-        assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown)
-    for spelled in (r"e\x1bvil", r"gi\u202et", r"st\x9batus", r"g\x07it", r"na\x1bme", r"m\x1bodel", "by estimate"):
+        assert not {"\x1b", "\x9b", "\u202e"} & set(shown)
+    for spelled in (r"e\x1bvil", r"st\x9bat\u202eus", r"m\x1bodel", "by estimate"):
         assert spelled in drawn
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.datasets.written_cases import CaseFields, calls, each_case, results_of, rows, tools_of
 from toolbelt import Catalog, Plugin
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.scoring.outcome import Ending, Outcome, Selection
+from toolbelt.evals.scoring.outcome import Ending, Outcome, SelectedTool
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.stores.catalogs import open_catalog
@@ -191,5 +191,5 @@ def test_E4_what_some_answers_are_worth(
 ) -> None:
     dataset = open_dataset("assistant")
     (case,) = (case for case in map(dataset.case, range(len(dataset))) if case.id == case_id)
-    selections = [Selection(0, name, catalog.get_tool(name).id, True, given) for name, given in made]
+    selections = [SelectedTool(0, name, catalog.get_tool(name).id, True, given) for name, given in made]
     assert Scorer(ArgumentSchemas(catalog)).score(case, selections, Ending.STEPS).outcome is outcome

@@ -7,6 +7,7 @@ import doctest
 import math
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,16 @@ import pandas as pd
 import pytest
 
 from tests.evals.cli.test_eval_run import CASES, office, write_dataset
-from tests.wording import mentions
+from tests.wording import mentions, naming
+from toolbelt import Project, open_project
 from toolbelt.errors import NotFoundError, OutOfRangeError, ToolbeltError
 from toolbelt.evals import CaseFilter, Run, load_run, resume_run, run_eval
-from toolbelt.evals.execution import ExecutionOptions
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.ranges import EXECUTION, SETTINGS
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
-from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import NoteKind, RunNote
 from toolbelt.providers.chat import Sampling
 
 __all__ = ["office"]
@@ -76,12 +77,12 @@ def test_E8_a_capped_run_is_resumed_to_what_an_unbroken_one_is(office: Path) -> 
 
 def test_E8_a_cap_holds_over_sessions(office: Path) -> None:
     capped = run_eval("office", toolsets="full", max_requests=1)
-    again = resume_run(capped.id, options=ExecutionOptions(max_requests=1))
+    again = resume_run(capped.id, max_requests=1)
     assert (again.end, len(again.trials)) == (RunEnd.INCOMPLETE, len(capped.trials))
 
 
 def test_E8_an_interrupted_run_is_kept_and_a_note_says_so(office: Path) -> None:
-    notes: list[Note] = []
+    notes: list[RunNote] = []
 
     def interrupt(_: TrialRecord) -> None:
         raise KeyboardInterrupt
@@ -130,7 +131,7 @@ def test_E8_it_can_be_interrupted_where_an_event_loop_is_running(office: Path) -
 def test_E9_what_should_be_known_is_a_value(office: Path) -> None:
     roleless = [{key: value for key, value in case.items() if key != "role"} for case in CASES]
     write_dataset(office / "roleless", roleless)
-    heard: list[Note] = []
+    heard: list[RunNote] = []
     run = run_eval("roleless", variants=["plain", "distractors:1"], on_note=heard.append)
     assert [(note.kind, note.about) for note in run.notes] == [
         (NoteKind.NO_ROLES, ("loadout",)),
@@ -142,7 +143,7 @@ def test_E9_what_should_be_known_is_a_value(office: Path) -> None:
 
 def test_L10_what_is_doubtful_about_the_loadouts_is_a_note(office: Path, capfd: pytest.CaptureFixture[str]) -> None:
     Path("toolbelt.yaml").write_text("loadouts: {mine: {plugins: [mail], discoverable: ['zzz*']}}\n")
-    notes: list[Note] = []
+    notes: list[RunNote] = []
     run_eval("office", toolsets="loadout:mine", limit=1, on_note=notes.append)
     (finding,) = (note for note in notes if note.kind is NoteKind.FINDING)
     assert finding.is_warning
@@ -154,9 +155,9 @@ def test_L10_what_is_doubtful_about_the_loadouts_is_a_note(office: Path, capfd: 
 def test_E8_trials_with_errors_are_run_again_if_asked(office: Path) -> None:
     run = run_eval("office", toolsets="full")
     assert resume_run(run, retry_errors=True).notes[0].kind is NoteKind.RETRIED
-    reporter = CallbackReporter()
-    assert resume_run(run, retry_errors=True, reporter=reporter).notes == ()
-    assert [note.kind for note in reporter.notes] == [NoteKind.RETRIED]
+    notes: list[RunNote] = []
+    again = resume_run(run, retry_errors=True, on_note=notes.append)
+    assert ([note.kind for note in notes], tuple(notes)) == ([NoteKind.RETRIED], again.notes)
 
 
 def test_E8_what_changed_since_is_not_resumed(office: Path) -> None:
@@ -185,6 +186,78 @@ def test_E9_what_is_unknown_is_refused_before_anything_is_kept(
         run_eval(**{"dataset": "office", **arguments})
     assert caught.value.kind == kind
     assert not DEFAULT_FILE.exists()
+
+
+PROJECT = "loadouts: {mine: {plugins: [mail]}}\nagents: {clerk: {tools: [mail]}}\n"
+
+
+def open_in_memory(folder: Path) -> Project:
+    """A project that no `toolbelt.yaml` on the way to the working directory stands for."""
+    return open_project(folder, tokenizer="cl100k_base")
+
+
+@pytest.mark.parametrize("given", [str, Path, open_in_memory, lambda folder: folder / "toolbelt.yaml"])
+def test_E9_a_run_uses_the_project_that_it_is_given(office: Path, given: Callable[[Path], Any]) -> None:
+    folder = office / "deep" / "proj"
+    folder.mkdir(parents=True)
+    (folder / "toolbelt.yaml").write_text(PROJECT)
+    run = run_eval("office", toolsets=["loadout:mine", "dynamic:clerk"], project=given(folder), max_requests=1)
+    assert [arm.toolset for arm in run.summary.arms] == ["loadout:mine", "dynamic:clerk"]
+    with RunStore(run.store) as store:
+        plan = store.get(run.id).plan
+    assert plan.config == str((folder / "toolbelt.yaml").resolve())
+    assert plan.tokenizer == ("cl100k_base" if given is open_in_memory else "o200k_base")
+    assert resume_run(run).end is RunEnd.FINISHED
+    with pytest.raises(NotFoundError):
+        run_eval("office", toolsets="loadout:mine")
+
+
+def test_E8_a_project_without_a_toolbelt_yaml_is_given_again_to_resume(office: Path) -> None:
+    folder = office / "proj"
+    folder.mkdir()
+    (folder / "mine.loadout.yaml").write_text("name: mine\nplugins: [mail]\n")
+    run = run_eval("office", toolsets="loadout:mine", project=folder, max_requests=1)
+    with pytest.raises(ToolbeltError):
+        resume_run(run)
+    assert resume_run(run, project=open_project(folder)).end is RunEnd.FINISHED
+
+
+def test_E9_the_catalog_of_the_project_is_used_where_the_dataset_has_none(office: Path) -> None:
+    folder = office / "proj"
+    folder.mkdir()
+    (folder / "toolbelt.yaml").write_text("catalog: tools.json\n")
+    (office / "office" / "catalog.json").rename(folder / "tools.json")
+    runs = [run_eval("office", toolsets="full", project=given) for given in (folder, open_project(folder))]
+    assert alike(runs[0].trials, runs[1].trials)
+    assert [resume_run(run).end for run in runs] == [RunEnd.FINISHED] * 2
+
+
+def test_E9_an_opened_project_has_its_configuration(office: Path) -> None:
+    Path("toolbelt.yaml").write_text(PROJECT)
+    with pytest.raises(ToolbeltError, match=naming("toolbelt.yaml", "Project")):
+        run_eval("office", toolsets="full", project=open_project(), config="toolbelt.yaml")
+    assert not DEFAULT_FILE.exists()
+
+
+def test_E9_run_resume_and_load_find_the_same_store(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(office))
+    monkeypatch.setenv("TOOLBELT_STORE", "~/kept/runs.db")
+    run = run_eval("office", toolsets="full", max_requests=1)
+    assert run.store == office / "kept" / "runs.db"
+    assert resume_run().end is RunEnd.FINISHED
+    assert len(load_run(run.id)) == len(CASES)
+    assert run_eval("office", toolsets="full", limit=1, store="other.db").store == Path("other.db")
+    assert len(load_run(store="other.db")) == 1
+
+
+def test_E8_a_resumed_run_is_refused_what_a_new_one_is(office: Path) -> None:
+    run = run_eval("office", toolsets="full", max_requests=1)
+    with pytest.raises(OutOfRangeError) as caught:
+        resume_run(run, max_concurrency=0)
+    assert (caught.value.name, caught.value.value) == ("max_concurrency", 0)
+    seen: list[TrialRecord] = []
+    resume_run(run, max_requests=2, on_trial=seen.append)
+    assert len(run.trials) == len(seen) + 1
 
 
 @pytest.mark.parametrize(

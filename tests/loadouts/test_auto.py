@@ -16,8 +16,8 @@ from toolbelt.loadouts.auto import (
     AutoChoice,
     AutoOutcome,
     Rung,
-    Step,
     StepVerdict,
+    TriedLoadout,
     choose_loadout,
     ladder_of,
 )
@@ -173,7 +173,7 @@ def test_L15_a_ladder_is_read_as_written() -> None:
 def test_L15_a_rung_that_is_no_loadout_is_passed_over_with_a_reason() -> None:
     choice = choose(150, tokens(file=1_000, docker=50), *OWN, ladder=("gone", "small"))
     assert chosen(choice) == "small"
-    assert choice.steps[1] == Step(StepVerdict.NO_LOADOUT, "gone")
+    assert choice.steps[1] == TriedLoadout(StepVerdict.NO_LOADOUT, "gone")
 
 
 def test_L15_rungs_find_their_loadout_whatever_the_case() -> None:
@@ -233,7 +233,7 @@ def test_L15_what_it_gives_can_be_sent(limits: Mapping[str, Any], name: str | No
 
 def test_L15_half_of_the_window_is_said_first() -> None:
     choice = choose_loadout(100, Catalog(PLUGINS), ToolLoadoutRegistry(), tokens(51), max_tools=0, output_reserve=99)
-    assert choice.steps[0] == Step(StepVerdict.OVER_SHARE, WHOLE_CATALOG, 100, 51, 4)
+    assert choice.steps[0] == TriedLoadout(StepVerdict.OVER_SHARE, WHOLE_CATALOG, 100, 51, 4)
 
 
 @pytest.mark.parametrize("window", [None, 0, 8_192])

@@ -330,3 +330,10 @@ def test_L6_two_builders_do_not_share_anything() -> None:
     one, two = ToolLoadoutBuilder.create("a"), ToolLoadoutBuilder.create("a")
     one.add_plugin("git").disable("web")
     assert two.build() == ToolLoadout("a")
+
+
+@pytest.mark.parametrize("step", ["include_category", "add_plugin", "add_discoverable", "disable"])
+@pytest.mark.parametrize("names", [["git", "shell"], {"git": True}, {"git"}, 7, None])
+def test_L6_each_step_of_a_builder_takes_one_name(step: str, names: object) -> None:
+    with pytest.raises(InvalidDefinitionError):
+        getattr(ToolLoadoutBuilder.create("mine"), step)(names)

@@ -12,7 +12,14 @@ from tests.wording import mentions
 from toolbelt import Catalog, Plugin, Tool, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.opening import expand_toolsets
-from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, Recommendation, RecommendationOutcome, Step, StepVerdict
+from toolbelt.loadouts.auto import (
+    AutoChoice,
+    AutoOutcome,
+    Recommendation,
+    RecommendationOutcome,
+    StepVerdict,
+    TriedLoadout,
+)
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 from toolbelt.loadouts.reason_text import describe_choice, describe_unmet_recommendation
@@ -90,7 +97,7 @@ CATALOG = Catalog((Plugin("git", (Tool("status"), Tool("push"))), Plugin("web", 
 REGISTRY = ToolLoadoutRegistry(
     [ToolLoadout("Mine", default_plugins=frozenset({"git"})), ToolLoadout("none", default_plugins=frozenset({"x"}))]
 )
-STEPPED = AutoChoice(AutoOutcome.NONE, None, 0, 1_000, (Step(StepVerdict.FITS, "small", 1_000, 1, 1),))
+STEPPED = AutoChoice(AutoOutcome.NONE, None, 0, 1_000, (TriedLoadout(StepVerdict.FITS, "small", 1_000, 1, 1),))
 DOES_NOT_FIT = RecommendationOutcome.DOES_NOT_FIT
 TOKENS = 100
 """Of each tool."""

@@ -14,7 +14,7 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.models.google_rules import GEMINI, VERTEX
 from toolbelt.models.provider_rules import ANTHROPIC, AZURE, BEDROCK, OLLAMA, OPENAI
 from toolbelt.models.rules import Fact, ProviderRules
-from toolbelt.models.schema_rewriting import Change, SchemaRewriter
+from toolbelt.models.schema_rewriting import SchemaChange, SchemaRewriter
 from toolbelt.models.wire_form import make_wire_form
 
 
@@ -143,7 +143,7 @@ def test_alternatives_at_the_root_become_properties() -> None:
     assert made["properties"]["kind"] == {"type": "string"}
     assert set(made["properties"]) == {"kind", "a", "b"}
     assert made["required"] == ["kind", "both"]
-    assert rewriter.changes == [Change(("oneOf",), schema["oneOf"], "its properties")]
+    assert rewriter.changes == [SchemaChange(("oneOf",), schema["oneOf"], "its properties")]
 
 
 def test_all_of_at_the_root_requires_what_all_require() -> None:

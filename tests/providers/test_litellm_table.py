@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import DEFAULT_MODELS, Extract, ModelTable, write_extract
+from toolbelt.providers.model_facts import find_facts
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,10 @@ def litellm_table() -> dict[str, dict[str, Any]]:
     return table
 
 
+def find_window(table: ModelTable, model: str) -> int | None:
+    return find_facts(model, table).context_window
+
+
 def _table(folder: Path, text: str) -> Path:
     file = folder / "table.json"
     file.write_text(text)
@@ -39,7 +44,7 @@ def _table(folder: Path, text: str) -> Path:
 
 def test_every_window_is_litellms(litellm_table: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     for table in (ModelTable(), ModelTable(tmp_path), ModelTable(tmp_path)):  # none, a fresh and a kept extract
-        found = {name: table.find_context_window(name) for name in litellm_table}
+        found = {name: find_window(table, name) for name in litellm_table}
         assert found == {name: entry.get("max_input_tokens") or None for name, entry in litellm_table.items()}
     assert len(litellm_table) > 1000
     assert any(window is None for window in found.values())
@@ -47,7 +52,7 @@ def test_every_window_is_litellms(litellm_table: dict[str, dict[str, Any]], tmp_
 
 @pytest.mark.parametrize("model", DEFAULT_MODELS)
 def test_the_windows_of_the_models_shown_by_default_are_known(model: str) -> None:
-    assert ModelTable().find_context_window(model)
+    assert find_window(ModelTable(), model)
 
 
 @pytest.mark.parametrize(
@@ -55,24 +60,20 @@ def test_the_windows_of_the_models_shown_by_default_are_known(model: str) -> Non
     [("openai/gpt-4o", "gpt-4o"), ("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5")],
 )
 def test_a_provider_may_stand_before_the_name(model: str, same: str) -> None:
-    assert ModelTable().find_context_window(model) == ModelTable().find_context_window(same) is not None
+    assert find_window(ModelTable(), model) == find_window(ModelTable(), same) is not None
 
 
 @pytest.mark.parametrize(
     "model", ["nobody/knows-this", "", "gpt-4o-but-not-quite", "sample_spec", "mycloud/gpt-4o", "GPT-4O-X"]
 )
 def test_L15_an_unknown_model_has_no_window(model: str) -> None:
-    assert ModelTable().find_context_window(model) is None
+    assert find_window(ModelTable(), model) is None
 
 
 def test_names_like_it_are_offered() -> None:
     assert "gpt-4o-mini" in ModelTable().find_similar("gpt-4o-minni")
     assert ModelTable(own=[ProjectModel("my-own-model")]).find_similar("my-own-modle") == ("my-own-model",)
     assert ModelTable(own=[ProjectModel("zz/abc"), ProjectModel("zz/abd")]).find_similar("zz/abc") == ("zz/abd",)
-
-
-def test_the_table_alone_says_a_window_of_the_table() -> None:
-    assert ModelTable(own=[ProjectModel("gpt-4o", context_window=5)]).find_context_window("gpt-4o") == 128_000
 
 
 def test_what_a_model_is_based_on_is_traced() -> None:
@@ -111,71 +112,72 @@ def test_of_two_names_that_differ_in_case_the_one_as_written_is_meant() -> None:
 )
 def test_an_entry(entry: object, window: int | None, tmp_path: Path) -> None:
     source = _table(tmp_path, json.dumps({"m": entry}))
-    assert ModelTable(source=source).find_context_window("m") == window
+    assert find_window(ModelTable(source=source), "m") == window
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "7", '"x"', "\ud800".encode("utf-8", "surrogatepass").hex()])
 def test_a_broken_table_knows_nothing(text: str, tmp_path: Path) -> None:
     table = ModelTable(tmp_path / "cache", _table(tmp_path, text))
-    assert table.find_context_window("gpt-4o") is None
+    assert find_window(table, "gpt-4o") is None
     assert table.find_similar("gpt-4o") == ()
 
 
 def test_a_missing_table_knows_nothing(tmp_path: Path) -> None:
-    assert ModelTable(tmp_path, tmp_path / "missing.json").find_context_window("gpt-4o") is None
+    assert find_window(ModelTable(tmp_path, tmp_path / "missing.json"), "gpt-4o") is None
 
 
 def test_a_table_that_is_no_text_knows_nothing(tmp_path: Path) -> None:
     source = tmp_path / "table.json"
     source.write_bytes(b"\xff\xfe\x00")
-    assert ModelTable(source=source).find_context_window("gpt-4o") is None
+    assert find_window(ModelTable(source=source), "gpt-4o") is None
 
 
 def test_the_extract_follows_the_file(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     source = _table(tmp_path, '{"m": {"max_input_tokens": 1}}')
-    assert ModelTable(cache, source).find_context_window("m") == 1
+    assert find_window(ModelTable(cache, source), "m") == 1
     changed = source.stat().st_mtime_ns
     _table(tmp_path, '{"m": {"max_input_tokens": 2}}')
     os.utime(source, ns=(changed + 1, changed + 1))
-    assert ModelTable(cache, source).find_context_window("m") == 2
+    assert find_window(ModelTable(cache, source), "m") == 2
     other = tmp_path / "other.json"
     other.write_text('{"m": {"max_input_tokens": 3}}')
-    assert ModelTable(cache, other).find_context_window("m") == 3
+    assert find_window(ModelTable(cache, other), "m") == 3
 
 
 def test_the_extract_spares_reading_the_table(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     source = _table(tmp_path, '{"m": {"max_input_tokens": 1}}')
-    ModelTable(cache, source).find_context_window("m")
+    find_window(ModelTable(cache, source), "m")
     status = source.stat()
     source.write_text('{"m": {"max_input_tokens": 2}}')  # of the same length, and made to look untouched
     os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert ModelTable(cache, source).find_context_window("m") == 1
+    assert find_window(ModelTable(cache, source), "m") == 1
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"of": []}', '{"of": 1, "windows": 2}', "\x00"])
 def test_a_spoilt_extract_is_made_anew(text: str, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     source = _table(tmp_path, '{"m": {"max_input_tokens": 1}}')
-    ModelTable(cache, source).find_context_window("m")
-    (extract,) = cache.iterdir()
-    good = extract.read_text()
-    extract.write_text(text)
-    assert ModelTable(cache, source).find_context_window("m") == 1
-    assert extract.read_text() == good
+    find_window(ModelTable(cache, source), "m")
+    good = {extract: extract.read_text() for extract in cache.iterdir()}
+    for extract in good:
+        extract.write_text(text)
+    assert find_window(ModelTable(cache, source), "m") == 1
+    assert {extract: extract.read_text() for extract in cache.iterdir()} == good
 
 
 def test_where_no_extract_can_be_kept_the_table_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     source = _table(tmp_path, '{"m": {"max_input_tokens": 1}}')
-    assert ModelTable(tmp_path / "file" / "cache", source).find_context_window("m") == 1
+    assert find_window(ModelTable(tmp_path / "file" / "cache", source), "m") == 1
 
 
 def test_litellm_itself_is_never_imported(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from toolbelt.providers.litellm_table import ModelTable;"
-        "print(ModelTable(Path(sys.argv[1])).find_context_window('gpt-4'), 'litellm' in sys.modules)"
+        "from toolbelt.providers.model_facts import find_facts;"
+        "print(find_facts('gpt-4', ModelTable(Path(sys.argv[1]))).context_window, 'litellm' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == "8192 False\n"

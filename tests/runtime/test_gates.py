@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.context import Capability
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.gates import FilterOpts, Gates, Refusal, RefusalReason, RegisteredTool, find_unavailability
@@ -201,6 +202,36 @@ def test_R2_lists_are_taken_as_they_are() -> None:
     mine.append("b")
     assert opts == FilterOpts(*[frozenset({"a"})] * 4)
     assert FilterOpts() == FilterOpts(exclude_tools=[])
+
+
+@pytest.mark.parametrize("entry", ["", " ", "\u200b", 7, None, ["run"]])
+def test_R2_an_entry_of_a_deny_list_that_is_no_name_is_refused(entry: Any) -> None:
+    with pytest.raises(InvalidDefinitionError, match="exclude_tools"):
+        FilterOpts(exclude_tools=[entry])
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), [("run", "ru\u200bn"), ("ru\u200bn", "run"), ("run", "run\n"), ("run ", "run")]
+)
+def test_R2_no_character_that_cannot_be_seen_hides_a_tool_from_a_deny_list(name: str, entry: str) -> None:
+    refusal = Gates.of(None, FilterOpts(exclude_tools=[entry]), {}).find_refusal(RegisteredTool(tool(name)))
+    assert refusal is not None
+    assert refusal.reason is RefusalReason.EXCLUDED
+
+
+@pytest.mark.parametrize("names", [7, b"run", {"run": False}, [7], [["run"]]])
+def test_R2_a_list_of_something_else_is_refused(names: Any) -> None:
+    for part in ("exclude_tools", "allowed_mcp_servers", "allowed_mcp_tools", "allowed_plugins"):
+        with pytest.raises(InvalidDefinitionError, match=part):
+            FilterOpts(**{part: names})
+    with pytest.raises(InvalidDefinitionError, match="allowed_tools"):
+        Gates.of(names, None, {})
+
+
+@pytest.mark.parametrize("filters", [{"exclude_tools": ["run"]}, {}, "run", 7])
+def test_R2_filters_that_are_no_filters_are_refused(filters: Any) -> None:
+    with pytest.raises(InvalidDefinitionError, match="filter_opts"):
+        Gates.of(None, filters, {})
 
 
 def test_R3_whether_a_tool_is_to_be_had_is_asked_before_what_it_needs() -> None:

@@ -357,6 +357,7 @@ def test_R2_what_is_shown_is_what_the_words_of_the_rule_say(
         pytest.param("Shell/run", id="path"),
         pytest.param("run_it", id="wire-name"),
         pytest.param("RUN_IT", id="wire-name-in-another-case"),
+        pytest.param(" run", id="split-at-a-comma"),
     ],
 )
 def test_R2_a_deny_list_takes_any_name_of_a_tool(entry: str) -> None:

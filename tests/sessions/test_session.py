@@ -294,6 +294,28 @@ def test_D4_T3_L14_any_interleaving_of_batches_turns_and_restarts_is_what_the_ru
         assert all(result.code is FailureCode.NOT_AVAILABLE for result in refused)
 
 
+@pytest.mark.parametrize(
+    ("policy", "change", "call"),
+    [
+        pytest.param(
+            lambda: LoadoutPolicy("dev", LOADOUTS), ("activate_tool", {"plugin": "docker"}), "docker_ps", id="loadout"
+        ),
+        pytest.param(
+            lambda: TierPolicy(CATALOG, enforce=True), ("load_tools", {"category": "gits"}), "git_log", id="tiers"
+        ),
+    ],
+)
+def test_R8_a_call_beside_the_one_that_brings_its_tool_is_told_to_wait(
+    policy: Callable[[], SessionPolicy], change: tuple[str, dict[str, str]], call: str
+) -> None:
+    session = Session(registry(), [policy()], session_id="s")
+    _, early = ask(session, change, (call, {}))
+    assert early.code is FailureCode.NOT_AVAILABLE
+    assert "next message" in early.text
+    (later,) = ask(session, (call, {}))
+    assert later.ok
+
+
 def test_R8_policies_apply_by_their_stage_in_whatever_order_they_are_given() -> None:
     assert [policy.stage for policy in (toolkits(), LoadoutPolicy(), TierPolicy())] == [*Stage]
     orders = [

@@ -110,10 +110,12 @@ def test_T4_enforced_a_tool_must_have_been_loaded_in_an_earlier_request(name: st
     of = session(enforce=True)
     results = asyncio.run(of.execute_parallel([{"name": name}, {"name": "load_tools", "args": {"category": "Git"}}]))
     assert results[0].result.code is FailureCode.NOT_AVAILABLE
-    assert results[0].result.text == 'open_issue is not loaded. Call load_tools with {"category": "Git"} first.'
+    assert results[0].result.text == "open_issue is available from your next message on; call it again then."
     assert ask(of, (name, {}), ("send", {})) == ["open issue", "send"]
     of.begin_turn()
     assert ask(of, (name, {}), ("send", {})) == [FailureCode.NOT_AVAILABLE, "send"]
+    (missing,) = asyncio.run(of.execute_parallel([{"name": name}]))
+    assert missing.result.text == 'open_issue is not loaded. Call load_tools with {"category": "Git"} first.'
 
 
 @pytest.mark.parametrize("enforce", [False, True])

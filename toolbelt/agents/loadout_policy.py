@@ -172,7 +172,9 @@ class LoadoutPolicy(SessionPolicy):
         return make_result(meta_tool, answer)
 
     def explain(self, tool: str) -> str | None:
-        """That a discoverable tool is to be activated; nothing about any other tool."""
+        """That a discoverable tool is to be activated, or is from the next request on; nothing about any other tool."""
+        if tool in self._selected:
+            return f"{self._tools.wire_names[tool]} is active from your next message on; call it again then."
         if tool not in self._waiting:
             return None
         return f"{self._tools.wire_names[tool]} is not active. {CapabilityRole.ACTIVATE} activates it."

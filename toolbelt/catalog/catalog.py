@@ -95,7 +95,7 @@ class Catalog:
 
     @cached_property
     def shared_names(self) -> Mapping[str, tuple[str, ...]]:
-        """Ids by bare name, for every name that more than one tool bears, in order of appearance."""
+        """Ids by bare name, for every name that more than one tool has, in order of appearance."""
         return FrozenDict({name: tuple(t.id for t in tools) for name, tools in self._by_name.items() if len(tools) > 1})
 
     def find_plugin(self, name: str) -> Plugin | None:
@@ -113,7 +113,7 @@ class Catalog:
         return plugin
 
     def get_tool(self, reference: str) -> Tool:
-        """The tool of that id, `plugin/name`, bare name where only one bears it, or wire name.
+        """The tool of that id, `plugin/name`, bare name where only one has it, or wire name.
 
         Exact spelling goes before spelling that differs in case.
 

@@ -86,7 +86,7 @@ def count_named_tools(tools: Iterable[tuple[Tool, str]], counter: TokenCounter, 
     Args:
         tools: Each with its wire name.
         counter: What counts.
-        form: Whose format, a key of `DEFINITION_FORMATS`.
+        form: Format of the definitions, a key of `DEFINITION_FORMATS`.
     """
     render = DEFINITION_FORMATS[form]
     return counter.count([definition_text(render(tool, name)) for tool, name in tools])
@@ -98,9 +98,9 @@ def count_tool_tokens(
     """Count the tools of a catalog.
 
     Args:
-        catalog: Whose wire names are sent.
+        catalog: Gives the wire names.
         counter: What counts.
-        form: Whose format, a key of `DEFINITION_FORMATS`.
+        form: Format of the definitions, a key of `DEFINITION_FORMATS`.
         tools: Those to count; all of the catalog's if `None`.
     """
     counted = catalog.tools if tools is None else tools

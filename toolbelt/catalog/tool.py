@@ -56,7 +56,10 @@ class Tool:
             value = getattr(self, part)
             if not isinstance(value, Mapping):
                 raise InvalidDefinitionError(f"The {part} of tool {self.name!r} must be a mapping.")
-            object.__setattr__(self, part, freeze(value))
+            try:
+                object.__setattr__(self, part, freeze(value))
+            except RecursionError:
+                raise InvalidDefinitionError(f"The {part} of tool {self.name!r} are nested too deep.") from None
         object.__setattr__(self, "has_own_id", bool(self.id))
         if not self.id:
             object.__setattr__(self, "id", f"{self.plugin}/{self.name}" if self.plugin else self.name)

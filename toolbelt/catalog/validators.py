@@ -3,7 +3,7 @@
 The one door to `jsonschema-rs`, whose regular expressions run in linear time, or give up after a number of steps. What
 cannot be judged counts as right: a call is never refused because of a schema that nobody can check.
 
-| in a schema | what is said |
+| in a schema | message |
 | --- | --- |
 | `$schema` names draft 4, 6, 7, 2019-09, 2020-12 | it is read in that dialect |
 | another `$schema`, or none | read as 2020-12; draft 3, which nothing here reads, is not checked |

@@ -84,11 +84,11 @@ def _agent_data(agent: AgentSpec) -> dict[str, Any]:
 
 def _row_text(key: str, row: dict[str, Any]) -> str:
     """A loadout with its file; an agent or a model with its settings."""
-    notes = _said_of_model(row) if key == "models" else _said_of_others(row)
+    notes = _model_notes(row) if key == "models" else _agent_notes(row)
     return f"{row['name']} ({'; '.join(notes)})" if notes else row["name"]
 
 
-def _said_of_others(row: dict[str, Any]) -> list[str]:
+def _agent_notes(row: dict[str, Any]) -> list[str]:
     notes = [row["file"]] if "file" in row else []
     if row.get("display_name", row["name"]) != row["name"]:
         notes.append(repr(row["display_name"]))
@@ -98,7 +98,7 @@ def _said_of_others(row: dict[str, Any]) -> list[str]:
     return notes
 
 
-def _said_of_model(row: dict[str, Any]) -> list[str]:
+def _model_notes(row: dict[str, Any]) -> list[str]:
     notes = []
     for key, value in row.items():
         if isinstance(value, dict):

@@ -12,7 +12,7 @@ from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.fit_views import Matrix, largest_fitting, matrix_view
+from toolbelt.console.fit_views import FitMatrix, fit_matrix_view, largest_fitting
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
@@ -105,7 +105,7 @@ def fit(
         _write_fixed(project, toolsets[0], models_to_fit[0], fix, form, force=force, as_json=as_json)
         return _exit_code([model_fit]) if check or strict else OK
     _warn_unknown_windows(project, models_to_fit, (*models, *project.config.models))
-    matrix = Matrix(
+    matrix = FitMatrix(
         project.catalog.name,
         toolsets,
         compare(toolsets, models_to_fit, calculator),
@@ -117,7 +117,7 @@ def fit(
         print_json(_data(matrix, models_to_fit))
     else:
         screen = make_screen()
-        show_view(matrix_view(matrix, screen, show_all=show_all), screen)
+        show_view(fit_matrix_view(matrix, screen, show_all=show_all), screen)
     fits = [pair for row in matrix.fits for pair in row]
     return _exit_code(fits, strict=strict) if check or strict else OK
 
@@ -207,7 +207,7 @@ def _write_fixed(
         print_json({"output": file, "format": form, "tools": len(wire.tools), "changes": len(wire.changes)})
 
 
-def _data(matrix: Matrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
+def _data(matrix: FitMatrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
     model_data = []
     for model, fits in zip(models, matrix.by_model, strict=True):
         largest = largest_fitting(matrix.toolsets, fits)
@@ -242,7 +242,7 @@ def _data(matrix: Matrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
     }
 
 
-def _warn_unfit_recommendations(matrix: Matrix, models: Sequence[ModelToFit]) -> None:
+def _warn_unfit_recommendations(matrix: FitMatrix, models: Sequence[ModelToFit]) -> None:
     """Say which models toolbelt.yaml gives a toolset that they refuse."""
     for model, fits, given in zip(models, matrix.by_model, matrix.given, strict=True):
         if given is not None and fits[given].verdict in _REFUSING:

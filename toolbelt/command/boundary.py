@@ -42,7 +42,7 @@ def run_command(arguments: Sequence[str], load_root: Callable[[], click.Command]
         _show_error(error)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        _say("interrupted")
+        _report("interrupted")
         return INTERRUPTED
     except OSError as error:
         return _system_refused(error)
@@ -53,8 +53,8 @@ def run_command(arguments: Sequence[str], load_root: Callable[[], click.Command]
 
 def _invoke(arguments: Sequence[str], load_root: Callable[[], click.Command]) -> int:
     if ignored := read_dotenv(os.environ):
-        what = f"ignored in .env, which gives no address and no consent: {', '.join(ignored)}"
-        _say(f"{what}; type the flag, or export the variable", "note")
+        what = f"ignored in .env, which gives no address, consent, place outside or key of yours: {', '.join(ignored)}"
+        _report(f"{what}; type the flag, or export the variable", "note")
     result = load_root().main(args=list(arguments), prog_name="toolbelt", standalone_mode=False)
     return result if isinstance(result, int) else OK
 
@@ -93,9 +93,9 @@ def _show_error(error: ToolbeltError) -> None:
     if isinstance(error, InvalidFileError):
         with contextlib.suppress(OSError):
             print_findings(error.findings)
-        _say(f"{plural(len(error.findings), 'finding')}; nothing was done.")
+        _report(f"{plural(len(error.findings), 'finding')}; nothing was done.")
     else:
-        _say(visible(f"{error}{_where_to_look(error)}"))
+        _report(visible(f"{error}{_where_to_look(error)}"))
 
 
 def _where_to_look(error: ToolbeltError) -> str:
@@ -109,7 +109,7 @@ def _where_to_look(error: ToolbeltError) -> str:
     return f" See: {lists[error.kind]}" if error.kind in lists else ""
 
 
-def _say(message: str, label: str = "Error") -> None:
+def _report(message: str, label: str = "Error") -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{label}: {message}\n")
         sys.stderr.flush()
@@ -124,7 +124,7 @@ def _reader_left() -> int:
 
 def _system_refused(error: OSError) -> int:
     place = f" ({ascii(error.filename)[:200]})" if error.filename else ""
-    _say(f"the system refused: {error.strerror or error}{place}")
+    _report(f"the system refused: {error.strerror or error}{place}")
     if error.errno == errno.ENAMETOOLONG:
         return USAGE
     if error.errno == errno.ENOSPC:
@@ -146,5 +146,5 @@ def _report_bug(error: Exception) -> int:
             log.write(f"toolbelt {' '.join(sys.argv[1:])}\n\n{text}")
         place = f"the traceback is in {path}"
     summary = str(error).splitlines()[0] if str(error) else ""
-    _say(f"this is a bug in toolbelt: {type(error).__name__}: {ascii(summary)[:200]}; {place}. Please report it.")
+    _report(f"this is a bug in toolbelt: {type(error).__name__}: {ascii(summary)[:200]}; {place}. Please report it.")
     return BUG

@@ -34,12 +34,17 @@ _IN_ADDRESSES = ("AWS_REGION", "AWS_REGION_NAME", "VERTEXAI_LOCATION", "VERTEXAI
 """Put into a provider's address as they are: `evil.example/` would be one of its own."""
 _PART_OF_ADDRESS = re.compile(r"[A-Za-z0-9_-]*")
 
+_WRITTEN_TO = ("_STORE", "_OUTPUT", "_REPORT", "_JUNIT", "_MARKDOWN", "_CACHE_DIR")
+"""How settings end that name what is written."""
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+
 
 def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> tuple[str, ...]:
     """Add what is ours of `folder/.env` and the environment does not have: `TOOLBELT_…`, and keys of providers.
 
     Whoever clones a repository has its `.env`. So nothing in it gives consent, and no address: that would send the
-    user's own key, which is in the environment, to whoever wrote the file.
+    user's own key, which is in the environment, to whoever wrote the file. For the same reason `${NAME}` passes on no
+    secret of the environment, and nothing outside the working directory is written to.
 
     Args:
         environment: Added to.
@@ -69,10 +74,13 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> tupl
             place = f"{file}:{binding.original.line}"
             raise ToolbeltError(f"{place}: this is no NAME=value; a quote may be left open.")
     ignored = []
+    raw = dotenv_values(stream=io.StringIO(text), interpolate=False)
+    secrets = [value for name, value in environment.items() if value and _SECRET_NAME.search(name)]
     for name, value in dotenv_values(stream=io.StringIO(text)).items():
         if value is None or name in environment:
             continue
-        if _is_for_users_alone(name, value):
+        holds_secret = value != raw[name] and is_ours(name) and any(secret in value for secret in secrets)
+        if holds_secret or _is_for_users_alone(name, value) or _is_written_outside(name, value, folder):
             ignored.append(name)
         elif is_ours(name):
             if "\0" in value:
@@ -87,6 +95,15 @@ def _is_for_users_alone(name: str, value: str) -> bool:
         return _PART_OF_ADDRESS.fullmatch(value) is None
     is_address = name in _ADDRESSES or (name.endswith(_ADDRESS_ENDING) and not name.startswith(PREFIX))
     return is_address or name in _NOT_OURS_TO_GIVE
+
+
+def _is_written_outside(name: str, value: str, folder: str) -> bool:
+    """Whether a setting names what is written, and a place outside the folder, links followed."""
+    if not name.startswith(PREFIX) or not name.endswith(_WRITTEN_TO) or "\0" in value:
+        return False
+    home = os.path.realpath(folder)
+    place = os.path.realpath(os.path.join(home, value))  # noqa: PTH118
+    return place != home and not place.startswith(os.path.join(home, ""))  # noqa: PTH118
 
 
 def is_ours(name: str) -> bool:

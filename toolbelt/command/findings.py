@@ -10,7 +10,7 @@ from toolbelt.findings import Finding, Severity
 
 
 def show_findings(findings: tuple[Finding, ...], *, as_json: bool, about: Mapping[str, object] | None = None) -> None:
-    """Findings as a table or as JSON, there with what else is to be known `about` the thing looked at."""
+    """Findings as a table or as JSON; the JSON also holds the fields of `about`."""
     if not as_json:
         show_view(findings_view(findings), whole_lines=True)
         return

@@ -44,7 +44,7 @@ _EFFECTS: Mapping[Effect, str] = {
 
 
 @dataclass(frozen=True)
-class Matrix:
+class FitMatrix:
     """Every toolset against every model.
 
     Attributes:
@@ -63,7 +63,7 @@ class Matrix:
 
     @property
     def by_model(self) -> list[tuple[ModelFit, ...]]:
-        """A row a model, a column a toolset."""
+        """A row for each model, a column for each toolset."""
         return list(zip(*self.fits, strict=True))
 
 
@@ -73,7 +73,7 @@ def largest_fitting(toolsets: Sequence[CandidateToolset], fits: Sequence[ModelFi
     return max(fitting, key=lambda number: len(toolsets[number].tools), default=None)
 
 
-def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> RenderableType:
+def fit_matrix_view(matrix: FitMatrix, screen: Console, *, show_all: bool) -> RenderableType:
     """The matrix, the reasons why something does not fit, and the violations to fix."""
     parts: list[RenderableType] = [*_toolset_lines(matrix), Text()]
     names = [_name(fits) for fits in matrix.by_model]
@@ -87,7 +87,7 @@ def matrix_view(matrix: Matrix, screen: Console, *, show_all: bool) -> Renderabl
     return Group(*parts)
 
 
-def _legend(matrix: Matrix) -> Iterator[str]:
+def _legend(matrix: FitMatrix) -> Iterator[str]:
     """The meanings of the marks that occur."""
     fits = [fit for fits in matrix.fits for fit in fits]
     verdicts = {fit.verdict for fit in fits}
@@ -124,7 +124,7 @@ def _in_lines(parts: Iterable[str], width: int) -> list[str]:
     return lines
 
 
-def _toolset_lines(matrix: Matrix) -> Iterator[Text]:
+def _toolset_lines(matrix: FitMatrix) -> Iterator[Text]:
     yield Text.assemble(("Toolsets", "bold"), (f"  of catalog {visible(matrix.catalog)}", "bright_black"))
     width = min(max(cell_len(visible(toolset.name)) for toolset in matrix.toolsets), 40)
     for number, toolset in enumerate(matrix.toolsets, 1):
@@ -138,7 +138,7 @@ def _toolset_lines(matrix: Matrix) -> Iterator[Text]:
         yield line
 
 
-def _table(matrix: Matrix, columns: range, longest: int, screen: Console) -> Iterator[Text]:
+def _table(matrix: FitMatrix, columns: range, longest: int, screen: Console) -> Iterator[Text]:
     left = screen.width - _CELL * len(columns)
     window = _WINDOW if left >= longest + _WINDOW else 0  # the window gives way, not a name
     name_width = max(min(longest, left - window), 1)
@@ -220,7 +220,7 @@ def _few_digits(number: int) -> str:
     return str(number) if number < _MOST_DIGITS else f"{min(number // _MOST_DIGITS, _MOST_DIGITS - 1)}k"
 
 
-def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
+def _reason_lines(matrix: FitMatrix, *, show_all: bool) -> list[RenderableType]:
     reasons = [
         (fit, toolset)
         for fits in matrix.by_model
@@ -240,7 +240,7 @@ def _reason_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
     return lines
 
 
-def _violation_lines(matrix: Matrix, *, show_all: bool) -> list[RenderableType]:
+def _violation_lines(matrix: FitMatrix, *, show_all: bool) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for api, violations in matrix.violations:
         tools = len({violation.tool for violation in violations})

@@ -94,7 +94,7 @@ def diff_view(diff: LoadoutDiff) -> RenderableType:
 
 
 def _weight(decision: Decision, reason: Reason) -> str:
-    """How a reason bears on what was decided."""
+    """How a reason affects the decision."""
     if reason.decides:
         return "because"
     return "but for some tools" if decision.kind == "plugin" and "/" in reason.entry else "overruled:"
@@ -116,7 +116,7 @@ def _chain_table(decision: Decision) -> RenderableType:
 
 
 def _changes_table(changes: Sequence[Change]) -> RenderableType:
-    """Tools by plugin and by what became of them: what the agent gains first, then what it loses."""
+    """Tools by plugin and by change: first the tools that the agent gains, then those it loses."""
     groups: dict[tuple[int, str, str, str], list[str]] = {}
     for change in changes:
         rank = 0 if change.appears else 1 if change.disappears else 2

@@ -127,7 +127,7 @@ class ConsoleReporter(Reporter):
         notify(message, "warning")
 
     def findings(self, findings: Sequence[Finding]) -> None:
-        """One a line."""
+        """One item on each line."""
         print_findings(findings)
 
     def progress(self, label: str, total: int | None) -> AbstractContextManager[Advance]:

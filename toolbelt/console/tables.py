@@ -19,13 +19,13 @@ def fitted_table(
     """A table with a line for each row, however narrow the screen.
 
     Args:
-        screen: Whose width is to be kept.
+        screen: Gives the width.
         headers: One a column.
         rows: Cells, safe to show; the last of each is cut to what is left of the line.
         right: Numbers of the columns set to the right.
     """
     cells = _texts(rows)
-    widths, left = _lay_out(screen, headers, cells)
+    widths, left = _column_widths(screen, headers, cells)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for number, width in enumerate(widths):
         table.add_column(headers[number], no_wrap=True, width=width, justify="right" if number in right else "left")
@@ -43,7 +43,7 @@ def line_table(
 ) -> Group:
     """Like `fitted_table`, but with lines built here: for thousands of rows it takes less than half the time."""
     cells = _texts([[Text(header, "bold") for header in headers], *rows])
-    widths, left = _lay_out(screen, headers, cells)
+    widths, left = _column_widths(screen, headers, cells)
     lines = []
     for row in cells:
         line = Text(no_wrap=True, overflow="crop")
@@ -62,7 +62,7 @@ def _texts(rows: Sequence[Sequence[Text | str]]) -> list[list[Text]]:
     return [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
 
 
-def _lay_out(screen: Console, headers: Sequence[str], cells: Sequence[Sequence[Text]]) -> tuple[list[int], int]:
+def _column_widths(screen: Console, headers: Sequence[str], cells: Sequence[Sequence[Text]]) -> tuple[list[int], int]:
     """Widths of the columns that there is room for, without the last, and what is left for that one."""
     fixed = range(len(headers) - 1)
     widths = [max([len(headers[i]), *(row[i].cell_len for row in cells)]) for i in fixed]

@@ -68,7 +68,7 @@ def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
             Text(visible(row["toolkit"]), "bold"),
             _state(row["on"]),
             f"{row['enabled']:,} of {row['tools']:,}",
-            Text(_said(row), _FAINT),
+            Text(_describe_switch(row), _FAINT),
         )
         for row in data["toolkits"]
     ]
@@ -103,7 +103,7 @@ def switches_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
 
 
 def counted_by(tokens: Mapping[str, Any]) -> str:
-    """What counted."""
+    """The rule that decided."""
     return f"by {tokens['tokenizer']}{'' if tokens['exact'] else ' (an estimate)'}"
 
 
@@ -150,7 +150,7 @@ def _rule(rule: Mapping[str, Any]) -> Text:
     return Text(f"  {visible(text)}")
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _describe_switch(row: Mapping[str, Any]) -> str:
     if row["value"] is not None:
         text = f"the configuration says {str(row['value']).lower()}"
     elif row["on"]:

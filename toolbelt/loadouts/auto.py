@@ -37,7 +37,7 @@ DEFAULT_LADDER: tuple[Rung, ...] = (
 
 
 class AutoOutcome(StrEnum):
-    """How a choice came out."""
+    """The result of a choice."""
 
     CATALOG = "catalog"
     LOADOUT = "loadout"
@@ -84,15 +84,15 @@ class StepVerdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
-    """A loadout that was looked at.
+class TriedLoadout:
+    """A loadout that was tried.
 
     Attributes:
         verdict: Whether it is chosen, else why not.
-        loadout: Its name, or `WHOLE_CATALOG`; empty where no loadout was looked at.
+        loadout: Its name, or `WHOLE_CATALOG`; empty if no loadout was tried.
         window: The context window in tokens; `None` if unknown.
         tokens: Of its tool definitions; 0 where they were not counted.
-        tools: How many it has; 0 likewise.
+        tools: How many it has; 0 if no loadout was tried.
         limit: What it breaks: tokens kept for the answer, tools of a request, or the smallest window in tokens; else 0.
     """
 
@@ -114,14 +114,14 @@ class AutoChoice:
         tokens: Of its tool definitions; 0 where nothing was chosen.
         window: The context window in tokens; `None` if unknown.
         steps: Down the ladder, in order; none where the recommended toolset was taken.
-        recommendation: What became of the recommended toolset; `None` if none is, or if it is `loadout:auto`.
+        recommendation: Whether the recommended toolset was chosen; `None` without one, or if it is `loadout:auto`.
     """
 
     outcome: AutoOutcome
     loadout: ToolLoadout | None
     tokens: int
     window: int | None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TriedLoadout, ...] = ()
     recommendation: Recommendation | None = None
 
     @property
@@ -150,7 +150,7 @@ def choose_loadout(
 
     Args:
         window: Tokens; `None` or 0 if unknown, which is then the answer.
-        catalog: Whose ladder is stepped down, the default one if it names none.
+        catalog: Gives the ladder; the default ladder if it names none.
         registry: Where the loadouts of the ladder are.
         tokens: Counted, of the same catalog.
         max_tools: The most tools that a request may hold; `None` if no limit is known.
@@ -161,9 +161,9 @@ def choose_loadout(
         The choice with each step.
     """
     if tool_calling is False:
-        return AutoChoice(AutoOutcome.NONE, None, 0, window or None, (Step(StepVerdict.NO_TOOL_CALLING),))
+        return AutoChoice(AutoOutcome.NONE, None, 0, window or None, (TriedLoadout(StepVerdict.NO_TOOL_CALLING),))
     if not window:
-        return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (Step(StepVerdict.UNKNOWN_WINDOW),))
+        return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (TriedLoadout(StepVerdict.UNKNOWN_WINDOW),))
     bounds = _Bounds(window, max_tools, output_reserve or 0)
     whole = bounds.judge(WHOLE_CATALOG, tokens.total, len(catalog.tools))
     if whole.verdict is StepVerdict.FITS:
@@ -172,14 +172,14 @@ def choose_loadout(
     for rung in ladder_of(catalog):
         candidate = registry.get_loadout(rung.loadout)
         if candidate is None:
-            steps.append(Step(StepVerdict.NO_LOADOUT, rung.loadout))
+            steps.append(TriedLoadout(StepVerdict.NO_LOADOUT, rung.loadout))
             continue
         if window < rung.min_window:
-            steps.append(Step(StepVerdict.FOR_LARGER_WINDOWS, candidate.name, window, limit=rung.min_window))
+            steps.append(TriedLoadout(StepVerdict.FOR_LARGER_WINDOWS, candidate.name, window, limit=rung.min_window))
             continue
         tools = registry.resolve(candidate.name, catalog).active_tools
         if not tools:
-            steps.append(Step(StepVerdict.MATCHES_NOTHING, candidate.name, window))
+            steps.append(TriedLoadout(StepVerdict.MATCHES_NOTHING, candidate.name, window))
             continue
         taken = tokens.of([tool.id for tool in tools])
         steps.append(bounds.judge(candidate.name, taken, len(tools)))
@@ -206,7 +206,7 @@ class _Bounds:
     max_tools: int | None
     output_reserve: int
 
-    def judge(self, loadout: str, tokens: int, tools: int) -> Step:
+    def judge(self, loadout: str, tokens: int, tools: int) -> TriedLoadout:
         if tokens > MAX_SHARE * self.window:
             verdict, limit = StepVerdict.OVER_SHARE, 0
         elif tokens >= self.window - self.output_reserve:
@@ -215,4 +215,4 @@ class _Bounds:
             verdict, limit = StepVerdict.TOO_MANY_TOOLS, self.max_tools
         else:
             verdict, limit = StepVerdict.FITS, 0
-        return Step(verdict, loadout, self.window, tokens, tools, limit)
+        return TriedLoadout(verdict, loadout, self.window, tokens, tools, limit)

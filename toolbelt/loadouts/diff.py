@@ -46,7 +46,7 @@ class LoadoutDiff:
         a: Label of the first.
         b: Label of the second.
         plugins: Those whose status differs, in catalog order.
-        tools: Likewise.
+        tools: Tools whose status differs.
         tokens_a: Of the first's active tools.
         tokens_b: Of the second's.
         tokenizer: What counted.

@@ -112,11 +112,11 @@ class ToolLoadoutBuilder:
 
     def include_category(self, category: str | ToolCategory) -> Self:
         """Make every plugin of `category` active."""
-        return self._set(included_categories=self._loadout.included_categories | {category})
+        return self._set(included_categories=(*self._loadout.included_categories, category))
 
     def add_plugin(self, name: str) -> Self:
         """Make a plugin, or the tool `plugin/tool`, active by name."""
-        return self._set(default_plugins=self._loadout.default_plugins | {name})
+        return self._set(default_plugins=(*self._loadout.default_plugins, name))
 
     def add_discoverable(self, pattern: str) -> Self:
         """Let what matches `pattern` be asked for."""
@@ -124,7 +124,7 @@ class ToolLoadoutBuilder:
 
     def disable(self, name: str) -> Self:
         """Block a plugin, or the tool `plugin/tool`, for this loadout and all that extend it."""
-        return self._set(disabled_plugins=self._loadout.disabled_plugins | {name})
+        return self._set(disabled_plugins=(*self._loadout.disabled_plugins, name))
 
     def describe(self, description: str) -> Self:
         """Say what the loadout is for."""

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from toolbelt.loadouts.auto import MAX_SHARE, AutoChoice, Recommendation, RecommendationOutcome, Step, StepVerdict
+from toolbelt.loadouts.auto import (
+    MAX_SHARE,
+    AutoChoice,
+    Recommendation,
+    RecommendationOutcome,
+    StepVerdict,
+    TriedLoadout,
+)
 from toolbelt.loadouts.fit import DEGRADED_SHARE, Component, FitReason, FitVerdict, ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 
@@ -90,7 +97,7 @@ def _describe_taken(name: str, fit: ModelFit) -> str:
     return f"{share}: it fits, with little room." if fit.verdict is FitVerdict.FITS_DEGRADED else f"{share}: it fits."
 
 
-def _describe_step(step: Step) -> str:
+def _describe_step(step: TriedLoadout) -> str:
     name = _describe_name(step.loadout)
     match step.verdict:
         case StepVerdict.NO_TOOL_CALLING:
@@ -115,7 +122,7 @@ def _describe_step(step: Step) -> str:
             assert_never(never)
 
 
-def _describe_share(name: str, step: Step) -> str:
+def _describe_share(name: str, step: TriedLoadout) -> str:
     share = step.tokens / step.window if step.window else 0.0
     return f"{name} takes {step.tokens:,} of {step.window:,} tokens ({share:.0%}, {MAX_SHARE:.0%} allowed)"
 

@@ -68,7 +68,7 @@ BUILT_IN_LOADOUTS: tuple[ToolLoadout, ...] = (
         description="All 13 categories.",
     ),
 )
-"""The five, exactly (rule L5)."""
+"""The five built-in loadouts (rule L5)."""
 
 
 @dataclass(frozen=True)

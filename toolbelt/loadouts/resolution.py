@@ -11,7 +11,7 @@ from functools import cached_property
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts.loadout import ToolLoadout
-from toolbelt.loadouts.selection import Selection, Status, active_tools
+from toolbelt.loadouts.selection import MergedLoadouts, Status, active_tools
 from toolbelt.patterns import fold, matches
 
 
@@ -63,7 +63,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Step:
-    """What one loadout of the chain says about a plugin or tool, rule by rule.
+    """The entries of one loadout of the chain that match a plugin or tool, rule by rule.
 
     Attributes:
         loadout: Its name.
@@ -95,7 +95,7 @@ class Decision:
         category: That plugin's; `None` if it has none.
         status: Active, discoverable, disabled or hidden.
         reasons: What decided first, then what was overruled; never empty.
-        chain: What each loadout says, root first.
+        chain: The rules of each loadout, root first.
         parts: For a plugin whose tools differ, how many are active, discoverable, ...
     """
 
@@ -128,21 +128,21 @@ def reasons_for(status: Status, chain: Sequence[Step], unresolved: str) -> tuple
     """Every matching entry, those that decide `status` first.
 
     Args:
-        status: What was decided.
-        chain: Every level's say.
+        status: The decision.
+        chain: The rules of every loadout.
         unresolved: The loadout asked for, to be named where the chain is empty.
     """
-    spoken = [
+    given_reasons = [
         Reason(step.loadout, rule, entry, decides=_STATUS_OF_RULE[rule] is status)
         for step in chain
         for rule, entries in step.entries()
         for entry in entries
     ]
-    spoken.sort(key=lambda reason: not reason.decides)
-    if any(reason.decides for reason in spoken):
-        return tuple(spoken)
+    given_reasons.sort(key=lambda reason: not reason.decides)
+    if any(reason.decides for reason in given_reasons):
+        return tuple(given_reasons)
     silent = tuple(Reason(step.loadout, Rule.UNMATCHED, "") for step in chain)
-    return (*(silent or (Reason(unresolved, Rule.UNMATCHED, ""),)), *spoken)
+    return (*(silent or (Reason(unresolved, Rule.UNMATCHED, ""),)), *given_reasons)
 
 
 def _speaking(
@@ -225,18 +225,18 @@ class Resolution:
         return tuple(tool for tool in plugin.tools if self.tool_status(plugin, tool) is status)
 
     def plugin_status(self, plugin: Plugin) -> Status:
-        """What became of a plugin."""
+        """The status of a plugin."""
         return Status.HIDDEN if self._selection is None else self._selection.plugin_status(plugin)
 
     def tool_status(self, plugin: Plugin, tool: Tool) -> Status:
-        """What became of a tool."""
+        """The status of a tool."""
         return Status.HIDDEN if self._selection is None else self._selection.tool_status(plugin, tool)
 
     def why(self, name: str) -> Decision:
         """What became of a plugin or tool, and why.
 
         Args:
-            name: A plugin's name, else a tool's id, `plugin/name`, or bare name that one tool alone bears.
+            name: A plugin's name, else a tool's id, `plugin/name`, or bare name that one tool alone has.
 
         Raises:
             NotFoundError: neither a plugin nor a tool, with the nearest names of both.
@@ -252,7 +252,7 @@ class Resolution:
         return self._explain_tool(tool)
 
     def explain_plugin(self, plugin: Plugin) -> Decision:
-        """What became of a plugin, and why."""
+        """The status of a plugin, with its reasons."""
         status = self.plugin_status(plugin)
         steps = trace(self.chain, plugin, plugin.tools)
         parts = Counter(self.tool_status(plugin, tool) for tool in plugin.tools)
@@ -282,8 +282,8 @@ class Resolution:
         )
 
     @cached_property
-    def _selection(self) -> Selection | None:
-        return Selection.of(self.chain)
+    def _selection(self) -> MergedLoadouts | None:
+        return MergedLoadouts.of(self.chain)
 
     @cached_property
     def _plugins_by_status(self) -> dict[Status, tuple[str, ...]]:

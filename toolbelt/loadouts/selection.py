@@ -49,7 +49,7 @@ class Patterns:
 _ANYTHING = Patterns(("*",))
 
 
-class Selection:
+class MergedLoadouts:
     """A chain of loadouts, merged.
 
     Attributes:
@@ -60,7 +60,7 @@ class Selection:
         split: Folded names of plugins whose tools may fare differently from one another.
         blocked: Folded names of plugins of which nothing can be left: disabled, or `plugin/*` is.
         named_by_tool: Folded names of plugins of which a tool is named that is not disabled.
-        discoverable_by_tool: Likewise, of which a tool is discoverable.
+        discoverable_by_tool: Folded names of plugins of which a tool is discoverable and not disabled.
     """
 
     __slots__ = (
@@ -127,7 +127,7 @@ class Selection:
         return Status.HIDDEN
 
     def tool_status(self, plugin: Plugin, tool: Tool) -> Status:
-        """What becomes of one tool."""
+        """The status of one tool."""
         key, name = plugin.key, fold(tool.name)
         if key in self.disabled or _matches_tool(self.disabled_tools, key, name):
             return Status.DISABLED
@@ -144,7 +144,7 @@ class Selection:
 
 def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
     """Names of what `chain` makes active, in the order and spelling of `available`, each once."""
-    selection = Selection.of(chain)
+    selection = MergedLoadouts.of(chain)
     _refuse_others(available)
     if selection is None:
         return ()
@@ -173,7 +173,7 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
 
 def discoverable_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]) -> tuple[str, ...]:
     """Names of what may be asked for under `chain`, in the order and spelling of `available`, each once."""
-    selection = Selection.of(chain)
+    selection = MergedLoadouts.of(chain)
     _refuse_others(available)
     if selection is None:
         return ()
@@ -199,7 +199,7 @@ def _wrong_item(plugin: object) -> InvalidDefinitionError:
     )
 
 
-def active_tools(selection: Selection, plugins: Iterable[Plugin]) -> tuple[Tool, ...]:
+def active_tools(selection: MergedLoadouts, plugins: Iterable[Plugin]) -> tuple[Tool, ...]:
     """The tools that `selection` makes active, in order; whole plugins at a time wherever their tools fare alike."""
     disabled, named, categories, split = selection.disabled, selection.named, selection.categories, selection.split
     tools: list[Tool] = []

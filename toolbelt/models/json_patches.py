@@ -14,13 +14,13 @@ Patch = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Difference:
+class DocumentDifference:
     """A place where two documents differ.
 
     Attributes:
         place: The keys that lead there.
         was: The value in the first document; `None` also if there is none.
-        now: The value in the second document; likewise.
+        now: The value in the second document, in the same form as `was`.
         in_was: Whether the first document has a value there.
         in_now: Whether the second document has one.
     """
@@ -32,7 +32,7 @@ class Difference:
     in_now: bool = True
 
 
-def find_differences(was: Any, now: Any, place: Place = ()) -> Iterator[Difference]:
+def find_differences(was: Any, now: Any, place: Place = ()) -> Iterator[DocumentDifference]:
     """The places where two documents differ, as deep as possible; lists of different lengths differ as a whole."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in (*was, *(key for key in now if key not in was)):
@@ -40,12 +40,12 @@ def find_differences(was: Any, now: Any, place: Place = ()) -> Iterator[Differen
             if key in was and key in now:
                 yield from find_differences(was[key], now[key], at)
             else:
-                yield Difference(at, was.get(key), now.get(key), key in was, key in now)
+                yield DocumentDifference(at, was.get(key), now.get(key), key in was, key in now)
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         for number, pair in enumerate(zip(was, now, strict=True)):
             yield from find_differences(*pair, (*place, number))
     elif type(was) is not type(now) or was != now:  # 1, 1.0 and true are three things
-        yield Difference(place, was, now)
+        yield DocumentDifference(place, was, now)
 
 
 def make_patch(sent: Any, own: Any, moved: Mapping[Place, Place]) -> Patch:

@@ -343,7 +343,7 @@ def find_tool_rules(facts: ModelFacts) -> tuple[Fact, ...]:
 
 
 def find_max_tools(facts: ModelFacts) -> int | None:
-    """The most tools of a request to a model: what is said of it, else what is known of its API."""
+    """The most tools of a request to a model: the model's own limit, else that of its API."""
     if facts.max_tools is not None:
         return facts.max_tools
     rules = find_rules(facts)

@@ -19,6 +19,22 @@ from toolbelt.loadouts.loadout import AUTO, whole_catalog
 from toolbelt.patterns import fold, is_prefix_pattern
 
 
+def split_toolset_name(text: str) -> tuple[str, str]:
+    """The kind that a toolset's name begins with, and the rest, which begins with `:` or `+` if there is any.
+
+    The one place that knows how such names are put together. A kind is recognised by letters of ASCII alone, upper and
+    lower case alike, as JSON Schema's pattern has it; blanks around the parts do not matter.
+    """
+    end = min((place for sign in ":+" if (place := text.find(sign)) >= 0), default=len(text))
+    kind = text[:end].strip()
+    return kind.lower() if kind.isascii() else kind, text[end:].strip()
+
+
+def spell_loadout(name: str) -> str:
+    """The name of a loadout in a toolset's name; `auto` has one spelling."""
+    return AUTO if fold(name) == AUTO else name
+
+
 class RecommendedKind(StrEnum):
     """Kinds of toolsets that can be recommended."""
 
@@ -71,12 +87,11 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
     Raises:
         InvalidDefinitionError: no toolset that can be recommended has that name; the error says what to write instead.
     """
-    before, colon, after = text.partition(":")
-    word, name = before.strip(), after.strip()
-    # By letters of ASCII alone, as JSON Schema's pattern has it: `casefold` knows more that are alike.
-    kind = next((kind for kind in RecommendedKind if word.isascii() and word.lower() == kind), None)
-    if kind is None:
+    word, rest = split_toolset_name(text)
+    colon, name = rest[:1], rest[1:].strip()
+    if word not in set(RecommendedKind) or colon == "+":
         raise InvalidDefinitionError(_why_unknown(text.strip(), word, loadouts))
+    kind = RecommendedKind(word)
     if kind in _NAMELESS and colon:
         raise InvalidDefinitionError(f"toolset {kind.value!r} is written by its name alone.")
     if is_prefix_pattern(name):
@@ -85,7 +100,7 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
         raise InvalidDefinitionError(f"{text.strip()!r} does not say which loadout; write 'loadout:NAME'.")
     if kind is RecommendedKind.DYNAMIC and colon and not name:
         raise InvalidDefinitionError(f"{text.strip()!r} does not say which agent; write 'dynamic' or 'dynamic:AGENT'.")
-    return RecommendedToolset(kind, AUTO if kind is RecommendedKind.LOADOUT and fold(name) == AUTO else name)
+    return RecommendedToolset(kind, spell_loadout(name) if kind is RecommendedKind.LOADOUT else name)
 
 
 def _why_unknown(shown: str, word: str, loadouts: Collection[str]) -> str:

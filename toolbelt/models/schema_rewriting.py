@@ -52,7 +52,7 @@ _MAX_PARTS = 1_000
 
 
 @dataclass(frozen=True)
-class Change:
+class SchemaChange:
     """A part of a definition that is sent differently.
 
     Attributes:
@@ -78,7 +78,7 @@ class SchemaRewriter:
         self._rules = [rule for kind in _ORDER for rule in given if type(rule) is kind]
         self._everywhere = [rule for rule in given if isinstance(rule, SchemaKeywords)]
         self._at_root = [rule for rule in given if type(rule) is RootKeywords]
-        self.changes: list[Change] = []
+        self.changes: list[SchemaChange] = []
 
     def rewrite(self, schema: Schema) -> Schema:
         """The schema as it is sent; `schema` is not changed."""
@@ -104,7 +104,7 @@ class SchemaRewriter:
         return self._forbids(keyword) or any(rule.bars(keyword) for rule in self._at_root)
 
     def _record_change(self, place: Place, was: Any, now: Any) -> None:
-        self.changes.append(Change(place, was, now))
+        self.changes.append(SchemaChange(place, was, now))
 
     def _drop_keywords(self, place: Place, schema: Schema, bars: Callable[[str], bool]) -> Schema:
         for keyword in schema:

@@ -68,7 +68,7 @@ def describe_violation(violation: Violation) -> str:
 
 
 def describe_problem(violation: Violation) -> str:
-    """What is wrong."""
+    """The violation as a sentence."""
     names = _some(map(repr, violation.names))
     match violation.fact.rule:
         case ToolName(pattern):
@@ -84,7 +84,7 @@ def describe_problem(violation: Violation) -> str:
 
 
 def describe_mend(violation: Violation) -> str:
-    """A way to mend it."""
+    """A way to fix it."""
     match violation.fact.rule:
         case ToolName() if violation.is_mended:
             return f"sent as {violation.wire_name!r}"

@@ -15,7 +15,7 @@ from toolbelt.models.json_patches import Patch, find_differences, make_patch
 from toolbelt.models.property_renaming import rename_properties
 from toolbelt.models.rules import DescriptionLength, Fact, NamePattern, ParameterName, ToolName
 from toolbelt.models.schema_parts import Place, format_place
-from toolbelt.models.schema_rewriting import Change, SchemaRewriter
+from toolbelt.models.schema_rewriting import SchemaChange, SchemaRewriter
 
 _SHORTEST_HASH = 6
 _CUT = "…"
@@ -38,7 +38,7 @@ class ToolChange:
     """
 
     tool: str
-    change: Change
+    change: SchemaChange
 
 
 @dataclass(frozen=True)
@@ -178,14 +178,14 @@ def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
     }
 
 
-def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list[Change], dict[str, str]]:
-    changes = [Change(("name",), tool.name, name)] if name != tool.name else []
+def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list[SchemaChange], dict[str, str]]:
+    changes = [SchemaChange(("name",), tool.name, name)] if name != tool.name else []
     description = tool.description
     for fact in facts:
         if isinstance(fact.rule, DescriptionLength):
             description = _fit_text(description, tool.name, fact.rule)
     if description != tool.description:
-        changes.append(Change(("description",), tool.description, description))
+        changes.append(SchemaChange(("description",), tool.description, description))
     rewriter = SchemaRewriter(facts)
     schema = rewriter.rewrite(thaw(tool.parameters))
     patterns = [fact.rule.pattern for fact in facts if isinstance(fact.rule, ParameterName)]
@@ -193,13 +193,15 @@ def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list
     # As it stands in every definition: an object that says which properties it has, if only that it has none.
     schema = thaw(openai_definition(replace(tool, parameters=rename_properties(schema, new)), name))["function"]
     sent = replace(tool, name=name, description=description, parameters=schema["parameters"], id=tool.id)
-    changes += [Change(("parameters", *change.place), change.was, change.now) for change in rewriter.changes]
-    changes += [Change(("parameters", "properties", own), own, now) for own, now in new.items()]
+    changes += [SchemaChange(("parameters", *change.place), change.was, change.now) for change in rewriter.changes]
+    changes += [SchemaChange(("parameters", "properties", own), own, now) for own, now in new.items()]
     changes += _implied_changes(tool, sent, new, changes)
     return sent, changes, {now: own for own, now in new.items()}
 
 
-def _implied_changes(tool: Tool, sent: Tool, new: Mapping[str, str], recorded: Sequence[Change]) -> Iterator[Change]:
+def _implied_changes(
+    tool: Tool, sent: Tool, new: Mapping[str, str], recorded: Sequence[SchemaChange]
+) -> Iterator[SchemaChange]:
     """Changes that no rule recorded: they follow from another change, or from the repairs of two rules together."""
     known = {change.place: change.was for change in recorded}
     now = thaw(sent.parameters)
@@ -208,7 +210,7 @@ def _implied_changes(tool: Tool, sent: Tool, new: Mapping[str, str], recorded: S
         now["properties"] = {own.get(name, name): part for name, part in now["properties"].items()}
     for difference in find_differences(thaw(tool.parameters), now, ("parameters",)):
         if difference.place not in known or (difference.in_was and known[difference.place] != difference.was):
-            yield Change(difference.place, difference.was, difference.now)
+            yield SchemaChange(difference.place, difference.was, difference.now)
 
 
 def _name_all(tools: Sequence[Tool], wire_names: Mapping[str, str], patterns: Sequence[NamePattern]) -> dict[str, str]:

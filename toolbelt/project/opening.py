@@ -46,18 +46,11 @@ def open_project(
         NotFoundError: there is no such folder, catalog, file or tokenizer.
         InvalidFileError: every mistake in the project's files, or in the catalog.
     """
-    folder = Path(path)
-    if config is None and folder.is_file():
-        folder, config = folder.parent, str(folder.absolute())
-    elif not folder.is_dir():
-        raise NotFoundError("folder", str(path), [str(entry) for entry in folder.parent.glob("*/")])
-    elif config is not None and folder != Path():
-        config = str(folder.absolute() / config)
-    examined = examine_config(folder.absolute(), config)
+    examined, folder = examine_project(path, config)
     name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
     make_counter(name)  # an unknown name is refused before anything is read
     try:
-        catalog_file = open_catalog(str(catalog or _locate(examined.catalog, folder) or DEFAULT_CATALOG))
+        catalog_file = open_catalog(str(catalog or examined.catalog or DEFAULT_CATALOG))
     except (InvalidFileError, NotFoundError) as error:
         if (findings := _find_others(examined, error, catalog is None)) is None:
             raise
@@ -75,6 +68,32 @@ def open_project(
     if examined.findings:
         raise InvalidFileError(project.lint())  # with what is wrong about the rest, all at once
     return project
+
+
+def examine_project(
+    path: str | os.PathLike[str] = ".", config: str | os.PathLike[str] | None = None
+) -> tuple[Config, Path]:
+    """What the files of a folder say, with everything wrong with them; no catalog is opened.
+
+    Args:
+        path: The folder, or a `toolbelt.yaml` in it.
+        config: Another `toolbelt.yaml`.
+
+    Returns:
+        The configuration, its catalog as seen from the working directory, and the folder.
+
+    Raises:
+        NotFoundError: there is no such folder or file.
+    """
+    folder = Path(path)
+    if config is None and folder.is_file():
+        folder, config = folder.parent, str(folder.absolute())
+    elif not folder.is_dir():
+        raise NotFoundError("folder", str(path), [str(entry) for entry in folder.parent.glob("*/")])
+    elif config is not None and folder != Path():
+        config = str(folder.absolute() / config)
+    examined = examine_config(folder.absolute(), config)
+    return replace(examined, catalog=_locate(examined.catalog, folder)), folder
 
 
 def _find_others(config: Config, error: ToolbeltError, is_named: bool) -> tuple[Finding, ...] | None:

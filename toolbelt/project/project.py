@@ -273,7 +273,7 @@ class Project:
         from toolbelt.loadouts.auto import AutoOutcome, choose_loadout
 
         if len(set(models)) != 1:
-            raise ToolbeltError("'auto' chooses by one model's context window; give one --model.")
+            raise ToolbeltError("'auto' chooses by one model's context window; give one model.")
         self.refuse_wrong_definitions()
         asked = self.ask(models[0])
         facts = asked.facts if facts is None else facts
@@ -353,7 +353,7 @@ class Project:
             ToolbeltError: a name that is blank.
         """
         if any(not name.strip() for name in asked):
-            raise ToolbeltError("--model wants the name of a model, not nothing; see: toolbelt model list")
+            raise ToolbeltError("A model's name is empty; see: toolbelt model list")
         return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
 
     def comparer(self, tools: Sequence[Tool]) -> FitCalculator:
@@ -380,7 +380,7 @@ class Project:
         return tuple(comparer.fit(toolset, self.ask(model)) for model in models)
 
     def _measure(self, asked: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
-        """What holds tools against a model."""
+        """Checks tools against a model."""
         from toolbelt.models.fit import CandidateToolset
 
         return lambda tools: self.comparer(tools).fit(CandidateToolset("", tuple(tools)), asked)

@@ -70,7 +70,9 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     if missing and not own_endpoint:
         raise ToolbeltError(_describe_missing(name, provider, missing))
     if provider in _OWN_SERVERS and not (place or api_base):
-        raise ToolbeltError(f"{visible(name)} is a model of a server of your own: say where with --api-base.")
+        raise ToolbeltError(
+            f"{visible(name)} is a model of a server of your own: give its API base, such as http://127.0.0.1:8000/v1."
+        )
     mode = _find_mode(litellm, name, model)
     if mode not in _TALKING_MODES and api_base is None:
         raise ToolbeltError(f"{visible(name)} does not chat: it is a model for {str(mode).replace('_', ' ')}.")
@@ -136,9 +138,9 @@ def check_address(api_base: str) -> None:
     except ValueError:
         sound = False
     if not sound:
-        raise ToolbeltError(f"--api-base {shown!r} is no address. It looks like http://127.0.0.1:8000/v1.")
+        raise ToolbeltError(f"API base {shown!r} is no address. It looks like http://127.0.0.1:8000/v1.")
     if parts.path.rstrip("/").endswith("/chat/completions"):
-        raise ToolbeltError(f"--api-base {shown!r}: leave out /chat/completions, which is added to it.")
+        raise ToolbeltError(f"API base {shown!r}: leave out /chat/completions, which is added to it.")
 
 
 def _find_provider(
@@ -151,7 +153,7 @@ def _find_provider(
         if api_base is not None:
             return f"openai/{name}", name, "openai", os.environ.get("OPENAI_API_KEY"), api_base
         similar = table.find_similar(name)
-        hint = "" if similar else "A model of a server of your own needs --api-base."
+        hint = "" if similar else "A model of a server of your own needs an API base."
         raise NotFoundError("model", name, similar, hint) from None
     if provider == "openai":
         key = key or os.environ.get("OPENAI_API_KEY")

@@ -1,7 +1,7 @@
 """litellm's table of models, read without litellm, and what the project says of models itself.
 
 Reading the whole table takes longer than all else `toolbelt loadout inspect` does. So the few values that are used
-are stored in the cache folder, a line for each model, for as long as the table is the same file.
+are stored in the cache folder, a line for each model, until the table changes.
 """
 
 from __future__ import annotations
@@ -116,8 +116,7 @@ def _head(stamp: object) -> str:
 
 DEFAULT_MODELS = ("ollama/llama3", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
 """Shown where no model was asked about: one for each size of window that is about, small to large."""
-_FILE_NAME = "context-windows.json"
-_PROVIDERS_FILE = "model-providers.json"
+_FILE_NAME = "model-providers.json"
 Stamp = list[str | int]
 """What distinguishes one state of the table from another."""
 
@@ -150,29 +149,20 @@ class ModelTable:
             names.append(own.base)
         return tuple(names)
 
-    def find_context_window(self, model: str) -> int | None:
-        """Input tokens that `model` takes by litellm's table alone; `None` if unknown.
-
-        Args:
-            model: A litellm name, with its provider before a slash or, for the well-known ones, without.
-        """
-        name = self.find_name(model)
-        return None if name is None else self._windows[name]
-
     def find_name(self, model: str) -> str | None:
         """What the table calls `model`; `None` if it does not know it."""
         for spelling in (model, model.lower()):
-            if spelling in self._windows:
+            if spelling in self.providers:
                 return spelling
             provider, slash, bare = spelling.partition("/")
             # The table has many models without their provider, but says whose they are.
-            if slash and bare in self._windows and self._is_of(bare, provider):
+            if slash and self._is_of(bare, provider):
                 return bare
         return None
 
     def find_similar(self, model: str) -> tuple[str, ...]:
         """Other names that are known and much like `model`."""
-        return nearest(model, (name for name in (*(own.name for own in self.own), *self._windows) if name != model))
+        return nearest(model, (name for name in (*(own.name for own in self.own), *self.providers) if name != model))
 
     def extract(
         self, file_name: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
@@ -215,12 +205,8 @@ class ModelTable:
 
     @cached_property
     def providers(self) -> Mapping[str, str | None]:
-        """Whose API each model of the table is asked through; `None` where it does not say."""
-        return self.extract(_PROVIDERS_FILE, _provider, _is_provider)
-
-    @cached_property
-    def _windows(self) -> Mapping[str, int | None]:
-        return self.extract(_FILE_NAME, read_window, _is_window)
+        """The provider whose API serves each model of the table; `None` if unknown."""
+        return self.extract(_FILE_NAME, _provider, _is_provider)
 
     @cached_property
     def _path(self) -> Path | None:
@@ -255,10 +241,6 @@ class ModelTable:
             write_text(self.cache / file_name, text)
 
 
-def _is_window(value: object) -> bool:
-    return value is None or (type(value) is int and value > 0)
-
-
 def read_window(entry: object, key: str = "max_input_tokens") -> int | None:
     """A number of tokens of an entry of the table, which may be anything; `None` where it is none.
 
@@ -278,5 +260,5 @@ def _provider(entry: object) -> str | None:
 
 
 def find_form(model: str) -> str:
-    """Whose format a model's tools are sent in: a key of `DEFINITION_FORMATS`."""
+    """The format in which a model's tools are sent: a key of `DEFINITION_FORMATS`."""
     return "anthropic" if "claude" in model.lower() else "openai"

@@ -4,7 +4,7 @@ The table was written by many hands. What follows was seen in it, and decides ho
 
 - `supports_function_calling` is missing from one chat model in four, o3-mini on Azure and Llama 3.1 on Bedrock among
   them, which do call tools. So what is missing is unknown; only `false` is no, and to be an embedding or the like.
-- `supports_tool_choice` is said of models such as Llama 2, of which nothing is said about tools. Without tools that
+- `supports_tool_choice` is set for models such as Llama 2 that have no entry about tools. Without tools that
   are known to be called, it is no ground, nor is `supports_parallel_function_calling`.
 - `supports_prompt_caching` is missing from hundreds of models that have a price for tokens read from the cache; who
   charges for these has a cache.

@@ -53,7 +53,7 @@ _CLASSES_BEFORE_STATUS = frozenset({Failure.TIMEOUT, Failure.CONTEXT_OVERFLOW, F
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """What providers write, in lower case, where neither status nor class says what is wrong.
+    """Texts of providers, in lower case, for errors that neither status nor class explains.
 
     Attributes:
         failure: What the text means.

@@ -300,8 +300,10 @@ class _Layout:
         """As wide as the longest label where there is room."""
         if longest + sum(_GAP + each for each in widths) <= self._screen_width:
             return longest
-        room = max(_LEAST_LABEL, min(self._screen_width // 3, self._screen_width - _GAP - max(widths, default=0)))
-        return max(1, min(longest, room, self._screen_width))
+        available_width = max(
+            _LEAST_LABEL, min(self._screen_width // 3, self._screen_width - _GAP - max(widths, default=0))
+        )
+        return max(1, min(longest, available_width, self._screen_width))
 
     def _total(self, places: Sequence[int]) -> int:
         return self.label_width + sum(_GAP + self._widths[place] for place in places)

@@ -16,7 +16,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextvars import copy_context
 from typing import Any
 
-from toolbelt.runtime.threads import THREADS, Outcome
+from toolbelt.runtime.threads import THREADS, FunctionOutcome
 
 LISTING_SECONDS = 1.0
 """Time that a tool has to answer when definitions are listed; a tool that does not is not shown."""
@@ -34,39 +34,39 @@ class Availability:
     def __init__(self, function: Callable[[], bool | Awaitable[bool]]) -> None:
         self._function = function
         self._lock = threading.Lock()
-        self._open: Future[Outcome] | None = None
+        self._open: Future[FunctionOutcome] | None = None
         self._asked_at = 0.0
 
-    def ask(self) -> Future[Outcome]:
+    def ask(self) -> Future[FunctionOutcome]:
         """The answer to come, a bool or what the function raised; cancelling it does nothing."""
         with self._lock:
             if self._open is not None and not self._open.done():
                 return self._open
-            answer: Future[Outcome] = Future()
+            answer: Future[FunctionOutcome] = Future()
             answer.set_running_or_notify_cancel()
             self._open, self._asked_at = answer, time.monotonic()
         context = copy_context()
         try:
             THREADS.start(lambda: answer.set_result(context.run(self._call)))
         except RuntimeError as error:  # the system has no thread left
-            answer.set_result(Outcome(error=error))
+            answer.set_result(FunctionOutcome(error=error))
         return answer
 
-    def wait(self, answer: Future[Outcome], seconds: float) -> Outcome | None:
+    def wait(self, answer: Future[FunctionOutcome], seconds: float) -> FunctionOutcome | None:
         """The answer; `None` where there is none that many seconds after the question."""
         try:
             return answer.result(max(self._asked_at + seconds - time.monotonic(), 0))
         except FutureTimeoutError:
             return None
 
-    def _call(self) -> Outcome:
+    def _call(self) -> FunctionOutcome:
         try:
             answer: Any = self._function()
             if inspect.isawaitable(answer):
                 answer = asyncio.run(_await(answer))
-            return Outcome(bool(answer))
+            return FunctionOutcome(bool(answer))
         except BaseException as error:  # noqa: BLE001  someone else's function: a tool that cannot answer is not available
-            return Outcome(error=error)
+            return FunctionOutcome(error=error)
 
 
 async def _await(awaitable: Awaitable[Any]) -> Any:

@@ -29,7 +29,7 @@ from toolbelt.runtime.results import (
     limit_result,
     make_result,
 )
-from toolbelt.runtime.threads import THREADS, Outcome, call_soon, run_in_thread
+from toolbelt.runtime.threads import THREADS, FunctionOutcome, call_soon, run_in_thread
 from toolbelt.runtime.time_limits import (
     GRACE_SECONDS,
     CoroutineHandle,
@@ -74,7 +74,7 @@ class PlannedCall:
     timeout_seconds: float | None
     reducer: ToolResultReducer | None
     prepare: Callable[[], Awaitable[ToolContext | ToolResult]] | None
-    question: Future[Outcome] | None = None
+    question: Future[FunctionOutcome] | None = None
     known: ToolResult | None = None
 
 
@@ -245,7 +245,7 @@ class RunningCall:
         self._start = self._start._replace(at=self._loop.time(), blocked_seconds=self._start.clock.blocked_seconds)
         self._timers = start_time_limits((self,))
 
-    async def _ask(self, question: Future[Outcome]) -> ToolContext | ToolResult:
+    async def _ask(self, question: Future[FunctionOutcome]) -> ToolContext | ToolResult:
         """The context if the tool is available, else why it is not; the time that takes is the call's."""
         planned = self._planned
         self._start_time()

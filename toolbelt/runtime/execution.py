@@ -31,7 +31,8 @@ from toolbelt.runtime.results import (
     limit_result,
     max_chars_of_call,
 )
-from toolbelt.runtime.threads import Outcome
+from toolbelt.runtime.threads import FunctionOutcome
+from toolbelt.runtime.time_limits import choose_time_limit
 
 _MAX_NAME_CHARS = 100
 _MAX_SUGGESTIONS = 10
@@ -117,7 +118,7 @@ class BatchRunner:
             return _refuse_arguments(tool, f"{describe_error(error)}.", max_chars)
         if self.context.dry_run:
             return limit_result(_describe_dry_run(tool, frozen_arguments), max_chars)
-        timeout_seconds = self.default_timeout_seconds if tool.timeout_seconds is None else tool.timeout_seconds
+        timeout_seconds = choose_time_limit(tool.timeout_seconds, self.default_timeout_seconds)
         prepare = None
         if tool.capabilities or tool.guard is not None:
             prepare = partial(
@@ -137,12 +138,12 @@ class BatchRunner:
         )
 
     def _wait_for(
-        self, question: Future[Outcome], tool: ExecutableTool, made: PlannedCall | ToolResult, max_chars: int
+        self, question: Future[FunctionOutcome], tool: ExecutableTool, made: PlannedCall | ToolResult, max_chars: int
     ) -> PlannedCall:
         """The call as it is to be run once its tool has said that it is available."""
         if isinstance(made, PlannedCall):
             return replace(made, question=question)
-        timeout_seconds = self.default_timeout_seconds if tool.timeout_seconds is None else tool.timeout_seconds
+        timeout_seconds = choose_time_limit(tool.timeout_seconds, self.default_timeout_seconds)
         return PlannedCall(
             tool, {}, _NO_ARGUMENTS, self.context, max_chars, timeout_seconds, None, None, question, known=made
         )
@@ -184,10 +185,10 @@ class Admission:
         self._find = find
         self._shown_names = shown_names
         self._decisions: dict[str, ExecutableTool | str] = {}
-        self._questions: dict[str, Future[Outcome]] = {}
+        self._questions: dict[str, Future[FunctionOutcome]] = {}
         self._unknown_count = 0
 
-    def ask_tools(self, names: Iterable[str]) -> Mapping[str, Future[Outcome]]:
+    def ask_tools(self, names: Iterable[str]) -> Mapping[str, Future[FunctionOutcome]]:
         """Ask the tools that may be called whether they are available, all at once; the questions by tool."""
         for name in names:
             registered = self._find(name)
@@ -230,7 +231,7 @@ class Admission:
         return f"Unknown tool: {name!r}.{hint}"
 
 
-async def _wait_briefly(questions: Mapping[str, Future[Outcome]]) -> Mapping[str, Future[Outcome]]:
+async def _wait_briefly(questions: Mapping[str, Future[FunctionOutcome]]) -> Mapping[str, Future[FunctionOutcome]]:
     """Wait for the tools that answer quickly; returns the questions that are still open, by tool.
 
     No tool of the batch runs meanwhile, so that none changes the answer of another.

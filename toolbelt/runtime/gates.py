@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.patterns import fold
 from toolbelt.runtime.availability import LISTING_SECONDS
 from toolbelt.runtime.executable import ExecutableTool
-from toolbelt.runtime.threads import Outcome
+from toolbelt.runtime.threads import FunctionOutcome
+from toolbelt.text import show_value
 
 MCP_PREFIX = "mcp__"
 """What the names of tools of MCP servers begin with: `mcp__<server>__<tool>`."""
@@ -47,12 +50,6 @@ class Refusal:
         return f"{self.tool} {self.reason.format(self.detail)}."
 
 
-def _names(names: Iterable[str] | None) -> frozenset[str] | None:
-    if names is None:
-        return None
-    return frozenset((names,) if isinstance(names, str) else names)
-
-
 @dataclass(frozen=True)
 class FilterOpts:
     """Which tools of servers and extensions pass; `None` means unrestricted, empty means none.
@@ -60,12 +57,16 @@ class FilterOpts:
     Names are stored as a frozenset; a single string is one name.
 
     Attributes:
-        exclude_tools: Tools that never pass, also built-in ones: by name, id, `plugin/name` or wire name, in any case.
+        exclude_tools: Tools that never pass, also built-in ones: by name, id, `plugin/name` or wire name, in any case;
+            blanks around a name and characters that cannot be seen do not count.
         allowed_mcp_servers: Servers whose `mcp__<server>__*` tools pass; `None` for all, empty for none. A tool whose
             name does not state which of several servers it is of passes only if each of them is allowed.
         allowed_mcp_tools: Names of the `mcp__*` tools that pass; `None` for all, empty for none.
         allowed_plugins: Extensions (`plugin_id`) whose tools pass; `None` for all, empty for none.
         excluded_keys: `exclude_tools` as names are compared.
+
+    Raises:
+        InvalidDefinitionError: something that is no list of names; a blank entry of `exclude_tools`.
     """
 
     exclude_tools: Collection[str] = frozenset()
@@ -75,14 +76,13 @@ class FilterOpts:
     excluded_keys: frozenset[str] = field(init=False, repr=False, compare=False, default=frozenset())
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "exclude_tools", _names(self.exclude_tools) or frozenset())
-        object.__setattr__(self, "excluded_keys", frozenset(map(fold, self.exclude_tools)))
+        object.__setattr__(self, "exclude_tools", _names("exclude_tools", self.exclude_tools) or frozenset())
+        for entry in self.exclude_tools:
+            if not _key(entry):  # it would exclude nothing
+                raise InvalidDefinitionError(f"An entry of exclude_tools must not be blank, as {show_value(entry)} is.")
+        object.__setattr__(self, "excluded_keys", frozenset(map(_key, self.exclude_tools)))
         for part in ("allowed_mcp_servers", "allowed_mcp_tools", "allowed_plugins"):
-            object.__setattr__(self, part, _names(getattr(self, part)))
-
-
-NO_FILTERS = FilterOpts()
-"""Lets every tool pass."""
+            object.__setattr__(self, part, _names(part, getattr(self, part)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class RegisteredTool:
     def keys(self) -> frozenset[str]:
         """Everything that the tool can be named by, as names are compared."""
         tool = self.tool
-        return frozenset(map(fold, (tool.name, tool.id, tool.path, self.wire_name or tool.name)))
+        return frozenset(map(_key, (tool.name, tool.id, tool.path, self.wire_name or tool.name)))
 
     @property
     def owner(self) -> str:
@@ -154,8 +154,15 @@ class Gates:
     def of(
         cls, allowed_tools: Iterable[str] | None, filter_opts: FilterOpts | None, backends: Mapping[str, object]
     ) -> Gates:
-        """Gates from the arguments of a registry's methods; a single string is one name."""
-        return cls(_names(allowed_tools), filter_opts or NO_FILTERS, frozenset(backends))
+        """Gates from the arguments of a registry's methods; a single string is one name.
+
+        Raises:
+            InvalidDefinitionError: an argument of another type.
+        """
+        filters: object = NO_FILTERS if filter_opts is None else filter_opts
+        if not isinstance(filters, FilterOpts):
+            raise InvalidDefinitionError(f"The filter_opts must be FilterOpts(...), not {show_value(filters)}.")
+        return cls(_names("allowed_tools", allowed_tools), filters, frozenset(backends))
 
     def find_refusal(self, registered: RegisteredTool) -> Refusal | None:
         """Why a tool is neither shown nor run; `None` if it passes. An excluded tool is not asked for availability."""
@@ -206,7 +213,7 @@ def ask_are_available(tools: Iterable[ExecutableTool]) -> Iterator[Refusal]:
             yield refusal
 
 
-def read_availability(tool: ExecutableTool, outcome: Outcome | None) -> Refusal | None:
+def read_availability(tool: ExecutableTool, outcome: FunctionOutcome | None) -> Refusal | None:
     """Why a tool is not available; `None` if it is.
 
     Args:
@@ -218,3 +225,27 @@ def read_availability(tool: ExecutableTool, outcome: Outcome | None) -> Refusal 
     if outcome.error is not None:
         return Refusal(tool.name, RefusalReason.AVAILABILITY_RAISED, type(outcome.error).__name__)
     return None if outcome.returned else Refusal(tool.name, RefusalReason.UNAVAILABLE)
+
+
+def _key(name: str) -> str:
+    """As names are compared in a deny list, which may have been `read, write`, and in which nothing may hide."""
+    if not name.isprintable():
+        name = "".join(character for character in name if unicodedata.category(character) not in ("Cc", "Cf"))
+    return fold(name.strip())
+
+
+def _names(part: str, names: Iterable[str] | None) -> frozenset[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        return frozenset((names,))
+    if isinstance(names, Mapping | bytes) or not isinstance(names, Iterable):
+        raise InvalidDefinitionError(f"{part} must be a list of names, not {show_value(names)}.")
+    listed = tuple(names)
+    if any(not issubclass(kind, str) for kind in set(map(type, listed))):
+        raise InvalidDefinitionError(f"{part} must be a list of names, and names are text, in {show_value(listed)}.")
+    return frozenset(listed)
+
+
+NO_FILTERS = FilterOpts()
+"""Lets every tool pass."""

@@ -89,7 +89,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=THREADS.reset)  # a forked process has none of them
 
 
-class Outcome:
+class FunctionOutcome:
     """What a function returned, or what it raised."""
 
     __slots__ = ("error", "returned")
@@ -99,30 +99,30 @@ class Outcome:
         self.error = error
 
 
-def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[Outcome]:
+def run_in_thread(function: Callable[..., Any], *args: Any) -> asyncio.Future[FunctionOutcome]:
     """Run a function in a thread, with the context variables of the caller.
 
     Returns:
         A future that never fails. If it is cancelled, the thread is left alone.
     """
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Outcome] = loop.create_future()
+    future: asyncio.Future[FunctionOutcome] = loop.create_future()
     context = copy_context()
 
     def job() -> None:
         if future.done():  # cancelled while it waited for a thread
             return
         try:
-            outcome = Outcome(context.run(function, *args))
+            outcome = FunctionOutcome(context.run(function, *args))
         except BaseException as error:  # noqa: BLE001  whatever it is, SystemExit too, it ends the job, not the thread
-            outcome = Outcome(error=error)
+            outcome = FunctionOutcome(error=error)
         if not call_soon(loop, _set_outcome, future, outcome):
             close_unawaited(outcome.returned)
 
     try:
         THREADS.start(job)
     except RuntimeError as error:
-        future.set_result(Outcome(error=error))
+        future.set_result(FunctionOutcome(error=error))
     return future
 
 
@@ -135,7 +135,7 @@ def call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], 
     return True
 
 
-def _set_outcome(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+def _set_outcome(future: asyncio.Future[FunctionOutcome], outcome: FunctionOutcome) -> None:
     if future.done():
         close_unawaited(outcome.returned)
     else:

@@ -1,4 +1,4 @@
-"""Time limits: a call of a tool, guard or backend is given up once its time is over, whatever its function does.
+"""Time limits of tool calls, guards and backends: which limit a call gets, and how it ends once its time is over.
 
 `asyncio.timeout` alone cannot do that. It waits until the cancelled function has ended, and a coroutine may ignore its
 cancellation. So each function runs in a task or thread of its own, and nobody waits for one that is abandoned.
@@ -14,12 +14,17 @@ from typing import Any, Protocol
 
 from toolbelt.runtime.output_capture import stop_capturing
 from toolbelt.runtime.results import close_unawaited, describe_error
-from toolbelt.runtime.threads import Outcome, run_in_thread
+from toolbelt.runtime.threads import FunctionOutcome, run_in_thread
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 """The time limit of a tool that has none of its own."""
 GRACE_SECONDS = 2.0
 """Time that a cancelled coroutine has to clean up before it is closed."""
+
+
+def choose_time_limit(own: float | None, default: float | None) -> float | None:
+    """The time limit of a tool call in seconds: the tool's own, else the registry's default; `None` for no limit."""
+    return default if own is None else own
 
 
 class TimeLimited(Protocol):
@@ -92,21 +97,21 @@ async def call_with_time_limit(
 
 async def _call(
     function: Callable[..., Any], args: tuple[Any, ...], handle: CoroutineHandle, *, interactive: bool
-) -> Outcome:
+) -> FunctionOutcome:
     if interactive:
         stop_capturing()  # in the context of this task alone
     try:
         if is_async(function):
-            return Outcome(await handle.hold(function(*args)))
+            return FunctionOutcome(await handle.hold(function(*args)))
         outcome = await run_in_thread(function, *args)
         if inspect.isawaitable(outcome.returned):
-            return Outcome(await handle.hold(outcome.returned))
+            return FunctionOutcome(await handle.hold(outcome.returned))
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
         if isinstance(error, asyncio.CancelledError) and not is_being_cancelled():
-            return Outcome(error=error)
+            return FunctionOutcome(error=error)
         raise
     except BaseException as error:  # noqa: BLE001  someone else's function: SystemExit, too, is only a missing answer
-        return Outcome(error=error)
+        return FunctionOutcome(error=error)
     return outcome
 
 

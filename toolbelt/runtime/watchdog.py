@@ -24,7 +24,7 @@ POLL_SECONDS = 0.02
 IDLE_SECONDS = 10.0
 """Time without any call after which the thread ends."""
 _HELD_SECONDS = 5 * POLL_SECONDS
-"""A thread that could not look for so long was kept from it by a callback that does not let other threads run."""
+"""If the thread could not run for so long, a callback blocked all threads."""
 
 
 class BlockingCall(Protocol):
@@ -100,7 +100,7 @@ class Watchdog:
         self._is_running = False
 
     def watch(self) -> LoopClock:
-        """The clock of the loop in this thread, which is looked at until `LoopClock.users` is 0 again."""
+        """The clock of the loop in this thread, which is watched until `LoopClock.users` is 0 again."""
         thread = threading.get_ident()
         clock = self._clocks.get(thread)
         if clock is None:

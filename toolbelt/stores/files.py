@@ -49,7 +49,7 @@ def replacing(path: str | os.PathLike[str], mode: str, *, overwrite: bool = True
     if given.is_dir():
         raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
     if given.exists() and not given.is_file():  # such as /dev/stdout, which cannot be replaced, and loses nothing
-        with _telling(given, ""), given.open(mode, **_how(mode)) as file:
+        with _naming_the_path(given, ""), given.open(mode, **_how(mode)) as file:
             yield file
         return
     staged = StagedFile(given)
@@ -86,7 +86,7 @@ class StagedFile:
         """
         import tempfile  # most commands write nothing
 
-        with _telling(self.path, _UNTOUCHED, self._folder):
+        with _naming_the_path(self.path, _UNTOUCHED, self._folder):
             prefix = f".{self.target.name[:40]}."
             handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=self._folder)
             self._temporary = Path(name)
@@ -110,7 +110,7 @@ class StagedFile:
         """
         if self._temporary is None:
             raise ValueError(f"{str(self.path)!r} has not been written.")
-        with _telling(self.path, after, self._folder):
+        with _naming_the_path(self.path, after, self._folder):
             if overwrite:
                 self._temporary.replace(self.target)
                 return
@@ -160,7 +160,7 @@ def shown_path(path: Path, folder: Path | None = None) -> str:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where what can be made again is kept: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
+    """The folder for caches: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
     if chosen := environment.get("TOOLBELT_CACHE_DIR"):
         return Path(chosen)
     base = environment.get("XDG_CACHE_HOME") or environment.get("LOCALAPPDATA")
@@ -168,13 +168,13 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 @contextlib.contextmanager
-def _telling(path: Path, after: str, *folders: Path) -> Iterator[None]:
-    """Errors of the system name that path, whatever the file is called meanwhile.
+def _naming_the_path(path: Path, after: str, *folders: Path) -> Iterator[None]:
+    """Errors of the system name that path, not the temporary file.
 
     Args:
-        path: What is to be written.
-        after: A sentence on what has become of what was there.
-        folders: Where else files are made on the way to it.
+        path: The file that is written.
+        after: A sentence about the state of the file that was there.
+        folders: Other folders with temporary files.
     """
     try:
         yield

@@ -79,11 +79,13 @@ class TierPolicy(SessionPolicy):
         return ToolResult(ok=True, value=json.dumps(answer, ensure_ascii=False), structured=answer)
 
     def explain(self, tool: str) -> str | None:
-        """Which category has the tool."""
+        """Which category has the tool, and whether it is loaded from the next request on."""
         category = next((tier.name for tier in self._tiers.tiers if self._ids.get(tool) in tier.tool_ids), None)
         if category is None:
             return None
         name = self._tools.wire_names[tool]
+        if category in self.loaded:
+            return f"{name} is available from your next message on; call it again then."
         return f'{name} is not loaded. Call {TierMetaRole.LOAD} with {{"category": {json.dumps(category)}}} first.'
 
 

@@ -52,7 +52,7 @@ class SubApp:
 
 @dataclass(frozen=True)
 class Placed:
-    """A tool, and who brings it.
+    """A tool with the part that adds it.
 
     Attributes:
         tool: Under the name it is registered by, and with the plugin it then has: its server, or its sub-app where it
@@ -108,7 +108,7 @@ def assemble(
 
     Raises:
         InvalidDefinitionError: names that two tools bear, each with both owners, and names that a sub-app binds and no
-            tool bears, all at once; nothing is registered then. A lone tool where several belong. Toolkits and a
+            tool has, all at once; nothing is registered then. A lone tool where several belong. Toolkits and a
             catalog, or a config without either, or that is no mapping; a catalog that knows none of the tools;
             toolkits of one key, or of a tool's.
     """
@@ -179,8 +179,8 @@ def switched(
     Args:
         placed: No two of one name.
         toolkits: As `assemble`, like the next two.
-        catalog: Likewise.
-        tools_config: Likewise.
+        catalog: The catalog, in the same forms.
+        tools_config: The switches, in the same forms.
         there: What is registered already: entries of toolkits may mean these as well.
 
     Raises:
@@ -227,7 +227,7 @@ def _of_sub_app(name: str, tool: ExecutableTool) -> ExecutableTool:
 
 
 def _several(part: str, given: Any, kind: type | None = None) -> Iterable[Any]:
-    """What was given as a list, each of a kind if one is said; a lone tool or a text is none."""
+    """The given values as a list, each of `kind` if one is given; a single tool or a text is not a list."""
     if isinstance(given, str | Tool | Plugin | Mapping) or not isinstance(given, Iterable):
         raise InvalidDefinitionError(f"`{part}` takes a list; this is {_shown(given)}.")
     items = tuple(given)

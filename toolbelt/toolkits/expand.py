@@ -36,9 +36,9 @@ class Miss(StrEnum):
     LACKING = "unknown-tool"
     """Its plugin is there, and lacks that tool."""
     MISSPELT = "misspelt-member"
-    """Nearly a name that is there."""
+    """The name is close to a known one."""
     AMBIGUOUS = "ambiguous-member"
-    """Several tools bear the name."""
+    """Several tools have the name."""
     ABSENT = "absent-plugin"
     """Nothing of the kind is there; it may come with a plugin that is not connected now."""
     EMPTY = "empty-plugin"
@@ -58,7 +58,7 @@ class EntryMatch:
         entry: As written.
         tools: In the catalog's order.
         message: Why there are none, in a sentence; empty where there are.
-        candidates: The ids it may have meant, where several tools bear the name.
+        candidates: The ids it may have meant, where several tools have the name.
         miss: Why there are none, as a value; `None` where there are.
     """
 
@@ -77,7 +77,7 @@ class Unmatched:
         toolkit: Key of the toolkit.
         entry: As written.
         message: Why, in a sentence, with the nearest names.
-        candidates: The ids it may have meant, where several tools bear the name.
+        candidates: The ids it may have meant, where several tools have the name.
         miss: Why, as a value.
     """
 
@@ -130,7 +130,7 @@ class ExpandedToolkits:
     def read_config(self, config: Mapping[str, Any]) -> tuple[dict[str, bool], tuple[ConfigNote, ...]]:
         """A config as somebody wrote it, by the keys of `catalog`, and what of it does not do what it seems to.
 
-        A key may be a toolkit's, or a tool's id, `plugin/name`, or bare name where only one tool bears it. Where two
+        A key may be a toolkit's, or a tool's id, `plugin/name`, or bare name where only one tool has it. Where two
         keys mean the same tool and differ, it is off: the careful half of a contradiction stands. Values that are no
         booleans are left out, as they count as absent.
 
@@ -183,11 +183,11 @@ def find_tools(entry: str, catalog: Catalog) -> tuple[Tool, ...]:
     """The tools that an entry of a toolkit means, in the catalog's order.
 
     It is a plugin, or one tool as `plugin/tool` or `plugin/prefix*`, all ignoring case; else a tool's id, or its bare
-    name where only one bears it. A `*` elsewhere than at the end of the tool is a plain character (rule L4).
+    name where only one has it. A `*` elsewhere than at the end of the tool is a plain character (rule L4).
 
     Raises:
         NotFoundError: nothing answers to it; a plugin without tools does.
-        AmbiguousNameError: a bare name that several tools bear.
+        AmbiguousNameError: a bare name that several tools have.
     """
     if (plugin := catalog.find_plugin(entry)) is not None:
         return plugin.tools
@@ -232,7 +232,7 @@ def expander(catalog: Catalog, key: ToolKey = attrgetter("id")) -> Callable[[str
 
     Args:
         catalog: Every tool there is.
-        key: What a tool goes by; its id, if nothing is said.
+        key: The key of a tool; its id if `None`.
     """
 
     @cache
@@ -263,7 +263,7 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
     Args:
         toolkits: In order.
         catalog: Every tool there is.
-        key: What a tool goes by; its id, if nothing is said. Tools of one key are one tool, the first of them.
+        key: The key of a tool; its id if `None`. Tools of one key are one tool, the first of them.
 
     Raises:
         InvalidDefinitionError: two toolkits of one key, or one whose key is that of a tool.

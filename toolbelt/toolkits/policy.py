@@ -19,11 +19,11 @@ _PLACE = re.compile(r"\{\{tools\}\}|\{tools\}")
 
 @dataclass(frozen=True)
 class PolicyLine:
-    """A line that is said only where a tool it is about is there.
+    """A line of the prompt that appears only if one of its tools is available.
 
     Attributes:
         tools: Keys of the members it is about; at least one.
-        text: What is said; `{tools}` stands for those of them that are available.
+        text: The line; `{tools}` stands for the available ones of its tools.
     """
 
     tools: tuple[str, ...]
@@ -36,7 +36,7 @@ class PolicyLine:
 
 @dataclass(frozen=True)
 class PolicyText:
-    """The prompt text of a toolkit, as a table: what is said depends only on which members are available.
+    """The prompt text of a toolkit, as a table: it depends only on which members are available.
 
         PolicyText.of(
             "To look at the repository, use {tools}.",
@@ -48,9 +48,9 @@ class PolicyText:
     literal `{tools}`. All other braces are themselves.
 
     Attributes:
-        text: What is said where any member is available.
+        text: The text if any member is available.
         lines: What is added for single ones, in order.
-        unavailable: What is said where no member is available.
+        unavailable: The text if no member is available.
     """
 
     text: str = ""
@@ -68,11 +68,11 @@ class PolicyText:
         return cls(text, tuple(PolicyLine((key,), line) for key, line in (per_tool or {}).items()), unavailable)
 
     def __call__(self, available: Sequence[str]) -> str | None:
-        """What is said where these members are available; `None` for nothing."""
+        """The text for these available members; `None` for none."""
         return self.render(available)
 
     def render(self, available: Iterable[str], names: Mapping[str, str] | None = None) -> str | None:
-        """What is said where these members are available; `None` for nothing.
+        """The text for these available members; `None` for none.
 
         Args:
             available: Keys of members, in order.
@@ -99,7 +99,7 @@ class PolicySection:
     Attributes:
         kind: `toolkit` or `tool`.
         key: Of the toolkit or tool.
-        text: What is said; not blank.
+        text: The text; not blank.
     """
 
     kind: str
@@ -210,7 +210,7 @@ def _without_repeats(sections: Iterable[PolicySection]) -> Iterator[PolicySectio
 
 
 def _fill(text: str, shown: Iterable[str]) -> str:
-    """In one pass, so that nothing that is put in is looked at again; other braces are left alone."""
+    """Replaces in one pass, so that inserted text is not replaced again; other braces stay."""
     listed = ", ".join(shown)
     return _PLACE.sub(lambda match: "{tools}" if match[0] == "{{tools}}" else listed, text)
 

@@ -17,7 +17,7 @@ _Item = TypeVar("_Item")
 
 
 class _Switch(NamedTuple):
-    """What a config says of a tool or toolkit, and the key that says so, as it is written there."""
+    """The value that a config gives a tool or toolkit, and its key as written there."""
 
     written: str
     value: bool

@@ -111,7 +111,7 @@ def enabled_by_toolkits(
 
     It is what `toolbelt toolkit resolve` says over the registry's catalog, and over one in which the tools of a server
     go by the names that they have there. So an entry of a toolkit, and a key of the config, may be a plugin's (for an
-    entry) or a toolkit's (for a key), a tool's id, `plugin/name`, or a bare name that one tool bears; of a tool of an
+    entry) or a toolkit's (for a key), a tool's id, `plugin/name`, or a bare name that one tool has; of a tool of an
     MCP server, the name is either the server's own, or `mcp__<server>__<tool>`. Tools in no toolkit are on by default.
 
     Raises:

@@ -127,7 +127,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def require_overrides(of: str, overrides: Mapping[str, Any]) -> None:
-    """Raise where what is said of a tool is no mapping, nor nothing.
+    """Raise where the settings of a tool are neither a mapping nor empty.
 
     Raises:
         InvalidDefinitionError: as said.

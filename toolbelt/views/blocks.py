@@ -64,7 +64,7 @@ class Picture(NamedTuple):
         title: In a few words.
         caption: How to read it, one or two sentences.
         svg: The file's content.
-        png: Likewise.
+        png: The PNG file, in the same form as `svg`.
     """
 
     name: str

@@ -17,7 +17,7 @@ def find_incomparable(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
     return () if old == new else tuple(_find_incomparable(old, new))
 
 
-def find_differences(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
+def find_mismatches(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
     """Differences between the two that are allowed: catalog, loadouts, code, servers."""
     return () if old == new else tuple(_find_differences(old, new))
 

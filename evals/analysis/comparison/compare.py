@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
-from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_side_notes
+from toolbelt.evals.analysis.comparison.comparability import find_incomparable, find_mismatches, find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.explanations import find_confusions, find_contribution, find_flips, part_by_kind
 from toolbelt.evals.analysis.comparison.paired_cases import (
@@ -24,10 +24,10 @@ from toolbelt.evals.analysis.comparison.reasons import (
     CasesNote,
     CasesProblem,
     ClusterSizes,
+    ComparisonNote,
     Mismatch,
-    Note,
 )
-from toolbelt.evals.analysis.comparison.shares import Difference, IntervalSettings, find_difference, give_verdicts
+from toolbelt.evals.analysis.comparison.shares import IntervalSettings, UnjudgedContrast, find_difference, give_verdicts
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
 
@@ -46,7 +46,7 @@ class _PairFindings:
     """
 
     arms: ArmComparison
-    findings: tuple[Difference, ...]
+    findings: tuple[UnjudgedContrast, ...]
     amounts: tuple[Contrast, ...]
     incomplete: int
     never_fit: int
@@ -58,7 +58,7 @@ Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], ob
 
 
 def no_progress(*_: object) -> AbstractContextManager[Callable[[int], object]]:
-    """Shows nothing."""
+    """Ignores progress."""
     return nullcontext(lambda _: None)
 
 
@@ -99,7 +99,7 @@ def compare_runs(
         here, there = (_first_labels(side) for side in (new, old))
         raise ToolbeltError(
             f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
-            f"say with --against which one they are to be held against."
+            "name with `against` the one that they are to be held against."
         )
     return comparison
 
@@ -142,7 +142,7 @@ def compare_arms(
         old=old.about,
         new=new.about,
         reasons=reasons,
-        differences=find_differences(old.about, new.about),
+        differences=find_mismatches(old.about, new.about),
         notes=find_side_notes(old.about, new.about),
         missing=tuple(old.arms[position] for position in pairing.missing),
         added=tuple(new.arms[position] for position in pairing.added),
@@ -218,7 +218,9 @@ def _examine_pair(
     )
 
 
-def _find_notes(comparison: Comparison, pairing: Pairing, findings: Sequence[_PairFindings]) -> Iterator[Note]:
+def _find_notes(
+    comparison: Comparison, pairing: Pairing, findings: Sequence[_PairFindings]
+) -> Iterator[ComparisonNote]:
     """Notes to read before any verdict, without those on one side alone."""
     arms = (
         (

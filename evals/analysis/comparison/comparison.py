@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolbelt.evals.analysis.comparison.reasons import Mismatch, Note, Reason
+from toolbelt.evals.analysis.comparison.reasons import ComparisonNote, Mismatch, Reason
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.statistics.verdict import Verdict
 
@@ -27,7 +27,7 @@ class Measure(StrEnum):
 
     @property
     def is_share(self) -> bool:
-        """Whether more of it is better, and a verdict is given; of the others less is better, and none is."""
+        """Whether it is a share, with a verdict: more is better. Of amounts, less is better; they have no verdict."""
         return self in (Measure.ACCURACY, Measure.SOLVED)
 
 
@@ -128,9 +128,9 @@ class Contribution:
         coverage: Accuracy gained because right answers could be reached, a fraction; below 0 where it was lost.
         selection: Accuracy gained because they were chosen, where they could be.
         old_coverage: Share of scored trials where an accepted answer could be reached.
-        new_coverage: Likewise.
-        old_selection: Right by names, of those; `None` where none could be reached.
-        new_selection: Likewise.
+        new_coverage: The same share of the new arm.
+        old_selection: Share of those trials that are right by names; `None` if no answer could be reached.
+        new_selection: The same share of the new arm.
         newly_uncovered: Cases whose right answer cannot be reached any more.
         newly_covered: Cases whose right answer can be reached now.
     """
@@ -146,8 +146,8 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Some of the cases: those of one kind.
+class KindContrast:
+    """How the two arms differ over the cases of one kind.
 
     Attributes:
         kind: Of the cases.
@@ -242,7 +242,7 @@ class ArmComparison:
     flips: tuple[Flip, ...] = ()
     confusions: tuple[Confusion, ...] = ()
     contribution: Contribution | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[KindContrast, ...] = ()
     unpaired: tuple[Unpaired, ...] = ()
     newly_overflowing: tuple[str, ...] = ()
     fit: FitCounts = FitCounts()
@@ -302,7 +302,7 @@ class Comparison:
     new: SideInfo
     reasons: tuple[Mismatch, ...] = ()
     differences: tuple[Mismatch, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[ComparisonNote, ...] = ()
     pairs: tuple[ArmComparison, ...] = ()
     missing: tuple[ArmName, ...] = ()
     added: tuple[ArmName, ...] = ()

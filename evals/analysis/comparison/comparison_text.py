@@ -77,7 +77,7 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
         why = "; ".join(_clauses(contrast)) or "there are no figures"
-        text = f"Whether {new} is worse than {old}{of} cannot be told: {why[0].lower()}{why[1:]}"
+        text = f"Whether {new} is worse than {old}{of} cannot be decided: {why[0].lower()}{why[1:]}"
         return f"{_overflow(pair, new)}. {text}" if pair.newly_overflowing else text
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
     over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
@@ -89,7 +89,7 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         )
     beyond = f" by more than {format_margin(comparison.margin)} points" if comparison.margin else ""
     if contrast.verdict is Verdict.INSUFFICIENT_DATA:
-        text = f"Whether {new} is worse than {old}{of}{beyond} cannot be told"
+        text = f"Whether {new} is worse than {old}{of}{beyond} cannot be decided"
         advice = describe_advice([contrast], comparison.margin, level)
         if not is_too_few(contrast, comparison.margin):
             return f"{text}: {'; '.join(filter(None, [*_clauses(contrast), advice]))}"

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, Flip, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, Flip, KindContrast, Measure
 from toolbelt.evals.analysis.comparison.paired_cases import CasePair, CaseResult, is_right_by
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 
@@ -28,7 +28,7 @@ def find_flips(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) 
     return tuple(sorted(flips, key=lambda flip: flip.change > 0))
 
 
-def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) -> tuple[Part, ...]:
+def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) -> tuple[KindContrast, ...]:
     """How each kind of cases fared, the one that cost most first.
 
     Args:
@@ -41,7 +41,7 @@ def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY
     parts = []
     for kind, pairs in kinds.items():
         changes = [_change(pair, measure) for pair in pairs]
-        part = Part(
+        part = KindContrast(
             kind,
             cases=len(pairs),
             better=sum(change > 0 for change in changes),

@@ -26,7 +26,7 @@ def format_bounds(low: float, high: float, margin: float) -> str:
 
 
 def format_bound(bound: float, margin: float) -> str:
-    """One of them."""
+    """`-0.4`: one bound in points; rounding never moves it across a limit of the verdict."""
     return format_points(bound, places_for(bound, (-margin, 0.0)))
 
 

@@ -82,7 +82,7 @@ def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str])
         elif chosen[0] in alone:
             why = "has no other of its model to be held against"
         label = side.arms[chosen[0]].label
-        raise ToolbeltError(f"{label!r} {why}; say with --against which other arm it is to be held against.")
+        raise ToolbeltError(f"{label!r} {why}; name with `against` another arm that it is to be held against.")
     return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
 
@@ -152,7 +152,7 @@ class _Arm:
 
 
 def pair_by_model(side: Side) -> Pairing:
-    """Hold every arm against one of its own model: of another model, the toolset would be no contrast.
+    """Compare every arm with an arm of the same model; between models, a toolset has no contrast.
 
     That is the model's first arm of which anything was scored, in the order asked for; or, where that one is a variant,
     its toolset as it is, if that was scored. Where every model has a single arm the models are the contrast: each is
@@ -160,7 +160,7 @@ def pair_by_model(side: Side) -> Pairing:
     compared with no other: there is no answer to compare.
 
     Args:
-        side: Whose; each arm is read once.
+        side: The run or baseline with the arms; each arm is read once.
 
     Returns:
         Within one run, with the arms that are `unfit`, and those that are `alone`: the only one left of their model.

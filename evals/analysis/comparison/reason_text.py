@@ -15,10 +15,10 @@ from toolbelt.evals.analysis.comparison.reasons import (
     CasesNote,
     CasesProblem,
     ClusterSizes,
+    ComparisonNote,
     DifferentTokenizers,
     Mismatch,
     MissingFigures,
-    Note,
     Reason,
     SideNote,
     SideProblem,
@@ -237,7 +237,7 @@ def describe_notes(comparison: Comparison) -> list[str]:
     return [_describe_note(note, comparison) for note in comparison.notes]
 
 
-def _describe_note(note: Note, comparison: Comparison) -> str:
+def _describe_note(note: ComparisonNote, comparison: Comparison) -> str:
     match note:
         case SideNote():
             return describe_side_note(note)

@@ -197,4 +197,4 @@ class ClusterSizes:
     mean: float = 0.0
 
 
-Note = SideNote | ArmsNote | CasesNote | ClusterSizes
+ComparisonNote = SideNote | ArmsNote | CasesNote | ClusterSizes

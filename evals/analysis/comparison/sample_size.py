@@ -96,7 +96,7 @@ class Advice:
         lacking: Contrasts that need these answers first.
         settled: Contrasts that more cases would settle.
         cases: Cases that the most demanding one takes, if as many differ as its interval allows; `None` if unknown.
-        cases_if_none_differs: Likewise, if no case differs; `None` unless that holds for each of them.
+        cases_if_none_differs: The same number if no case differs; `None` unless that holds for each contrast.
     """
 
     unsure: int
@@ -132,12 +132,12 @@ def _wants_more(contrast: Contrast, margin: float) -> bool:
 
 
 def _wants_answers(contrast: Contrast, margin: float) -> bool:
-    """Whether answers that are missing are what keeps the verdict open, as far as can be told."""
+    """Whether missing answers keep the verdict open, as far as is known."""
     return is_unfinished(contrast) or (contrast.unanswered > 0 and not is_too_few(contrast, margin))
 
 
 def _adjustment(contrast: Contrast) -> float:
-    """By what the p value was multiplied; less where that came to 1, which says no more of it."""
+    """The factor by which the p value was multiplied. It is too small where the adjusted p value is 1."""
     p, adjusted = contrast.p_value, contrast.adjusted_p
     return max(1.0, adjusted / p) if p and adjusted is not None else 1.0
 

@@ -48,7 +48,7 @@ class IntervalSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class UnjudgedContrast:
     """A contrast of a share before its verdict, which takes the p values of all of them.
 
     Attributes:
@@ -78,7 +78,7 @@ class Difference:
         return max(p_value, worst.p_value, best.p_value)
 
 
-def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSettings) -> Difference:
+def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSettings) -> UnjudgedContrast:
     """The difference of a share between two arms, over the cases that both were scored on.
 
     Args:
@@ -91,7 +91,7 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
     )
     contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
     if difference is None:
-        return Difference(contrast, cases)
+        return UnjudgedContrast(contrast, cases)
     count = len(cases.scored)
     contrast = replace(
         contrast,
@@ -106,7 +106,7 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
         differing=sum(pair.old.share(measure) != pair.new.share(measure) for pair in cases.scored),
         method=difference.method.value,
     )
-    finding = Difference(contrast, cases)
+    finding = UnjudgedContrast(contrast, cases)
     if not (cases.may_be_losses or cases.may_be_gains):
         return finding
     worst = _clustered(cases, lambda pair: pair.worst(measure))
@@ -127,7 +127,7 @@ def _clustered(
     return [bounds for cluster in clusters if (bounds := [pair for pair in cluster if pair is not None])]
 
 
-def give_verdicts(findings: Sequence[Difference], margin: float) -> list[Contrast]:
+def give_verdicts(findings: Sequence[UnjudgedContrast], margin: float) -> list[Contrast]:
     """The contrasts with their verdicts and the reasons for them, p values adjusted over all of them (Holm).
 
     Args:
@@ -144,7 +144,7 @@ def give_verdicts(findings: Sequence[Difference], margin: float) -> list[Contras
     ]
 
 
-def _judge(finding: Difference, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
+def _judge(finding: UnjudgedContrast, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
     contrast = finding.contrast
     verdict = Verdict.INSUFFICIENT_DATA
     reason: Reason | None = MissingFigures.NO_SHARED_CASES
@@ -159,7 +159,7 @@ def _judge(finding: Difference, margin: float, p: float | None, least_sure: floa
     return replace(contrast, adjusted_p=p, verdict=verdict, reasons=() if reason is None else (reason,))
 
 
-def _doubt(finding: Difference, verdict: Verdict, margin: float, least_sure: float) -> UnscoredCases | None:
+def _doubt(finding: UnjudgedContrast, verdict: Verdict, margin: float, least_sure: float) -> UnscoredCases | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
     worst, best, cases = finding.worst, finding.best, finding.cases
     if verdict is Verdict.NO_REGRESSION:

@@ -68,7 +68,7 @@ def parse_attempt(attempt: Sequence[Any]) -> Attempt:
 
 
 def arm_figures(attempts: Iterable[Attempt]) -> dict[str, Any]:
-    """What an arm came to, for whoever reads the file.
+    """Figures of an arm, for people who read the file.
 
     Args:
         attempts: All of them.

@@ -1,4 +1,4 @@
-"""A baseline: what a run came to, case by case, as a small file to commit and to hold later runs against.
+"""A baseline: the results of a run, case by case, in a small file to commit. Later runs are compared with it.
 
 The file is JSON (`baseline.schema.json` in `toolbelt.evals.exports`), made so that a difference of two reads well:
 
@@ -70,17 +70,17 @@ class Baseline:
 
     @property
     def about(self) -> SideInfo:
-        """What it is of."""
+        """Dataset, run and settings of this side."""
         return self._about
 
     @property
     def arms(self) -> tuple[ArmName, ...]:
-        """In the order asked for."""
+        """The arms, in the order of the command."""
         return self._arms
 
     @property
     def figures(self) -> tuple[Mapping[str, Any], ...]:
-        """By arm, what it came to: see `baseline_format.arm_figures`."""
+        """The figures of each arm, see `baseline_format.arm_figures`."""
         return self._figures
 
     def read(self, arm: int) -> Mapping[str, CaseEvidence]:

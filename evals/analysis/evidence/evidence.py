@@ -16,16 +16,16 @@ class Attempt:
     Attributes:
         outcome: What became of it.
         covered: Whether a complete accepted answer could be reached.
-        called: Ids of the tools called, in order; the name as written where it is of no tool. `None` where that was
-            not kept, as in a baseline for trials that were right.
+        called: Ids of the tools called, in order; the name as written where it is of no tool. `None` where that is
+            not stored, as in a baseline for trials that were right.
         missing: Ids of the tools of the nearest accepted answer that were not called.
         surplus: Ids of calls made that were neither asked for nor permitted.
-        definition_tokens: Of the tools offered at the first request, own count.
-        own_prompt_tokens: Of all requests, own count; `None` where it was not kept.
+        definition_tokens: Of the tools offered at the first request, estimated.
+        own_prompt_tokens: Of all requests, estimated; `None` where it is not stored.
         prompt_tokens: Of all requests, as reported; `None` where the provider does not say.
-        requests: Retries not among them.
+        requests: Number of requests, without retries.
         cost_usd: `None` where the price is unknown.
-        latency_seconds: Of all answered requests; `None` where it was not kept, as in a baseline.
+        latency_seconds: Of all answered requests; `None` where it is not stored, as in a baseline.
     """
 
     outcome: Outcome
@@ -52,7 +52,7 @@ class Attempt:
 
     @property
     def is_solved(self) -> bool:
-        """Right by names and arguments."""
+        """Whether names and arguments are right."""
         return self.covered and self.outcome is Outcome.CORRECT
 
 
@@ -159,12 +159,12 @@ class Side(Protocol):
 
     @property
     def about(self) -> SideInfo:
-        """What it is of."""
+        """Dataset, run and settings of this side."""
         ...
 
     @property
     def arms(self) -> tuple[ArmName, ...]:
-        """In the order asked for."""
+        """The arms, in the order of the command."""
         ...
 
     def read(self, arm: int) -> Mapping[str, CaseEvidence]:

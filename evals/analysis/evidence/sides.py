@@ -21,14 +21,14 @@ _BETWEEN = re.compile(r"[\s·]+")
 
 @contextmanager
 def open_side(name: str, store: Path) -> Iterator[Side]:
-    """What is called that, for as long as it is looked at.
+    """Open the run or baseline of that name; it is closed at the end of the `with` block.
 
     Args:
         name: A run's id, the beginning of one, `latest`, or the path of a baseline.
         store: The file of runs; not opened for a baseline.
 
     Raises:
-        NotFoundError: there is none, with the nearest names.
+        NotFoundError: there is no such run; the error lists the nearest names.
         InvalidFileError: the baseline is broken.
         ToolbeltError: several runs begin so.
     """
@@ -52,11 +52,11 @@ def is_path(name: str) -> bool:
 
 
 def find_arm(arms: Sequence[ArmName], name: str) -> int:
-    """The 0-based position of the arm that is called that; see `find_arms`.
+    """The 0-based position of the arm with that name; see `find_arms`.
 
     Raises:
-        NotFoundError: none is, with the nearest names.
-        ToolbeltError: several are, with the candidates.
+        NotFoundError: no arm has that name; the error lists the nearest names.
+        ToolbeltError: several arms have it; the error lists them.
     """
     places = find_arms(arms, name)
     if len(places) > 1:
@@ -88,7 +88,7 @@ def split_arms(names: Sequence[str]) -> list[str]:
     """
     parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
     if names and not parts:  # an empty variable of a CI must not come to "no arm at all", which nothing speaks against
-        raise ToolbeltError("--arm names no arm: give one, or leave it out for all.")
+        raise ToolbeltError("No arm is named where arms were asked for: name one, or leave it out for all.")
     return parts
 
 

@@ -64,18 +64,18 @@ class StoredRun:
 
     @property
     def about(self) -> SideInfo:
-        """What it is of."""
+        """Dataset, run and settings of this side."""
         return self._about
 
     @property
     def arms(self) -> tuple[ArmName, ...]:
-        """In the order asked for."""
+        """The arms, in the order of the command."""
         return self._arms
 
     def read(self, arm: int) -> Mapping[str, CaseEvidence]:
         """Every case of which a trial of the arm has finished, by its id, in the order asked.
 
-        The arm read last is kept: a gate looks at it several times.
+        The arm that was read last is cached, because a gate reads it several times.
         """
         if self._last is None or self._last[0] != arm:
             self._last = None  # so that two are never held here

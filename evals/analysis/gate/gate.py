@@ -38,7 +38,7 @@ def gate_run(
         run: The run that is checked.
         limits: What is tolerated.
         baseline: What it is compared with.
-        arms: Names of the arms that are looked at, in the run or in the baseline; a number is one of the run's. Each
+        arms: Names of the arms that are checked, in the run or in the baseline; a number is one of the run's. Each
             text may hold several, with commas between. All arms if empty.
         seed: Of what is drawn for intervals.
         progress: Shows how many arms are compared.
@@ -67,9 +67,9 @@ def check_run(
 
     Args:
         run: The run that is checked.
-        limits: What is tolerated; those that need a baseline are not looked at without one.
+        limits: What is tolerated; those that need a baseline are ignored without one.
         baseline: What it is compared with, arm by arm.
-        only: Keys of the arms that are looked at, see `ArmName.key`; all if `None`.
+        only: Keys of the arms that are checked, see `ArmName.key`; all if `None`.
         seed: Of what is drawn for intervals.
         advance: Called with the number of arms compared.
 
@@ -140,12 +140,12 @@ class _ChosenArms:
 
     @property
     def about(self) -> SideInfo:
-        """What it is of."""
+        """Dataset, run and settings of this side."""
         return self._side.about
 
     @property
     def arms(self) -> tuple[ArmName, ...]:
-        """Those chosen, in their order."""
+        """The chosen arms, in their order."""
         return tuple(self._side.arms[place] for place in self._places)
 
     def read(self, arm: int) -> Mapping[str, CaseEvidence]:

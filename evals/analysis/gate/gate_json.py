@@ -22,9 +22,9 @@ EXIT_CODES: Mapping[Verdict, int] = MappingProxyType(
 def gate_data(result: GateResult) -> dict[str, Any]:
     """What `toolbelt eval gate --json` prints.
 
-    Shares, differences and tolerated increases are fractions; what is looked at in `tokens` and `cost` is new over old.
-    `reasons` are the messages that kept the run from passing, `lost` the tools that no case is right by any more,
-    whatever the verdict; `null` is what is not known.
+    Shares, differences and tolerated increases are fractions; `observed` of `tokens` and `cost` is new over old.
+    `reasons` are the messages of the checks that did not pass. `lost` lists the tools that lost all their cases,
+    whatever the verdict. `null` means unknown.
     """
     limits = {**asdict(result.limits), "measure": result.limits.measure.value}
     return {

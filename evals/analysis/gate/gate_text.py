@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolbelt.evals.analysis.comparison.flip_text import count_flips
 from toolbelt.evals.analysis.comparison.reason_text import name_arms
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult, LostTool
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural
 
@@ -36,7 +36,7 @@ def _flipped(result: GateResult) -> str:
     return "".join(flips) + more + fits
 
 
-def describe_check(check: Check) -> str:
+def describe_check(check: GateCheck) -> str:
     """`accuracy: gpt-4o · tiered: 90.0% → 80.0%`."""
     return ": ".join(filter(None, (check.name, check.arm, check.message)))
 

@@ -21,7 +21,7 @@ class Limits:
         measure: `accuracy` or `solved`, which the margin and `min_accuracy` are of.
         min_accuracy: What each arm must reach, a fraction; `None` for anything.
         max_token_increase: By how much prompt tokens may grow against the baseline, a fraction of what they were.
-        max_cost_increase: By how much the cost may grow, likewise.
+        max_cost_increase: By how much the cost may grow against the baseline, a fraction of what it was.
         min_sample_size: Clusters of cases that a verdict takes.
     """
 
@@ -34,8 +34,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at.
+class GateCheck:
+    """One check of a gate: a figure, its limit and the verdict.
 
     Attributes:
         name: `comparable`, `complete`, `reviewed`, `arms`, `sample-size`, `overflow`, `accuracy` (or `solved`),
@@ -43,12 +43,13 @@ class Check:
         verdict: What it says.
         message: Why, in one line with the figures.
         arm: Label of the arm; empty where it is of the whole run.
-        observed: The figure looked at, in the unit of the limit; `None` where there is none.
+        observed: The figure that is checked, in the unit of the limit; `None` where there is none.
         low: Lower bound of its interval.
         high: Upper bound.
         limit: What the figure is compared with.
         cases: Of how many cases that figure is; `None` where it is not of cases.
-        planned: How many were to be looked at: all that were to be asked, or, of `overflow`, all that had fitted.
+        planned: Number of cases that the check covers if the run is complete: all planned cases; for `overflow`, those
+            that fitted before.
     """
 
     name: str
@@ -65,14 +66,14 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class LostTool:
-    """A tool that no case is right by any more.
+    """A tool that lost all its cases.
 
-    A margin is of all cases, so that the few of one tool may all be lost within it; that has to be seen all the same.
+    The margin is a share of all cases, so the few cases of one tool may all be lost within it. The report shows them.
 
     Attributes:
         arm: Label of the arm.
         tool: Its id.
-        cases: How many that want it were right and are not now; two at least.
+        cases: Number of its cases that were right and are not any more; at least two.
     """
 
     arm: str
@@ -82,26 +83,26 @@ class LostTool:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate says.
+    """The result of a gate.
 
     Attributes:
-        run: What was looked at.
-        checks: What was looked at in it, what must be said first before the rest.
+        run: The run that was checked.
+        checks: The checks, in the order in which they are shown.
         limits: What is tolerated.
         comparison: With the baseline; `None` without one.
-        lost: Tools that have lost all their cases, whatever the verdict.
+        lost: Tools that lost all their cases, whatever the verdict.
     """
 
     run: SideInfo
-    checks: tuple[Check, ...]
+    checks: tuple[GateCheck, ...]
     limits: Limits
     comparison: Comparison | None = None
     lost: tuple[LostTool, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """A regression if any check found one; else no more than the least sure of them. Nothing looked at proves
-        nothing.
+        """A regression if any check found one; else the least certain verdict. Without checks, the data is
+        insufficient.
         """
         verdicts = {check.verdict for check in self.checks}
         if Verdict.REGRESSION in verdicts:

@@ -18,13 +18,13 @@ from toolbelt.evals.analysis.matrix.matrix import (
     FailedTrials,
     Matrix,
     MatrixNote,
+    ModelRow,
     Pick,
-    Row,
     ShownVariants,
     UnassignableToolsets,
 )
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
 from toolbelt.loadouts.fit import FitVerdict
@@ -42,7 +42,7 @@ def build_matrix(
     """Build the matrix of models × toolsets of a run, with the recommended toolset of each model.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         side: The same run, case by case.
         margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more.
         own_models: What the project says of models already; `None` where its file is not at hand.
@@ -65,7 +65,7 @@ def build_matrix(
     picks = choose_toolsets(summary, side, cells, margin, advance)
     toolsets = order_toolsets(summary)
     rows = tuple(
-        Row(
+        ModelRow(
             model=model,
             cells=tuple(cells.get((model, toolset)) for toolset in toolsets),
             pick=picks.get(model, Pick(model)),
@@ -91,24 +91,22 @@ def build_matrix(
 def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
     """How many tools the toolsets offer that are the same for each model: what was not asked of one tells another."""
     return {
-        arm.toolset_label: arm.tools_offered
-        for arm in arms
-        if arm.tools_offered is not None and can_assign_toolset(arm.toolset) and is_fixed(arm.toolset)
+        arm.toolset_label: arm.tools_offered for arm in arms if arm.tools_offered is not None and is_fixed(arm.toolset)
     }
 
 
-def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, float]) -> Cell:
+def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str, float]) -> Cell:
     overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
     errors = arm.outcomes.get(Outcome.ERROR, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
-    too_many = bool(arm.turned_away) and room.is_tool_limit(arm.model, arm.overflow_reason)
+    too_many = bool(arm.turned_away) and limits.is_tool_limit(arm.model, arm.overflow_reason)
     tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
     return Cell(
         toolset=arm.toolset_label,
         state=state,
         arm=place,
-        verdict=None if tokens is None else _fit_verdict(arm, room, tokens, tools),
+        verdict=None if tokens is None else _fit_verdict(arm, limits, tokens, tools),
         accuracy=arm.accuracy,
         planned=arm.planned,
         scored=arm.scored,
@@ -118,17 +116,17 @@ def _cell(place: int, arm: ArmSummary, room: ModelLimits, counts: Mapping[str, f
         tools=tools,
         definition_tokens=tokens,
         definition_tokens_total=arm.definition_tokens_total,
-        share=tokens / room.context_window if tokens is not None and room.context_window else None,
+        share=tokens / limits.context_window if tokens is not None and limits.context_window else None,
         reasons=tuple(_find_reasons(arm, overflowed, errors, too_many=too_many)),
         too_many_tools=too_many,
     )
 
 
-def _fit_verdict(arm: ArmSummary, room: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
-    """What was not even asked could not fit, whatever the mean of it says."""
+def _fit_verdict(arm: ArmSummary, limits: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:
+    """An arm whose requests were all turned away does not fit, whatever its mean tokens are."""
     if arm.turned_away == arm.finished:
         return FitVerdict.REFUSES
-    return room.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
+    return limits.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
 
 
 def _state(arm: ArmSummary, overflowed: int) -> CellState:
@@ -148,7 +146,7 @@ def _find_reasons(arm: ArmSummary, overflowed: int, errors: int, *, too_many: bo
         yield CellReason(CellProblem.NOT_RUN, missing)
 
 
-def _left_out(left_out: LeftOut) -> Cell:
+def _left_out(left_out: LeftOutArm) -> Cell:
     state = CellState.UNSUPPORTED if left_out.verdict is FitVerdict.UNSUPPORTED else CellState.NO_CHOICE
     reason = CellReason(CellProblem.LEFT_OUT, cause=left_out.reason)
     return Cell(left_out.toolset, state, verdict=left_out.verdict, reasons=(reason,))
@@ -177,7 +175,7 @@ _FIRST = (str(FULL), str(BY_WINDOW))
 
 
 def order_models(summary: RunSummary) -> tuple[str, ...]:
-    """The models of a run, those left out of it among them, in the order asked for."""
+    """The models of a run, including those that were left out, in the order asked for."""
     left_out = dict.fromkeys(row.model for row in summary.left_out)
     named = dict.fromkeys(arm.model for arm in summary.arms)
     known = [model for model in summary.rooms if model in named or model in left_out]
@@ -185,7 +183,7 @@ def order_models(summary: RunSummary) -> tuple[str, ...]:
 
 
 def order_toolsets(summary: RunSummary) -> tuple[str, ...]:
-    """The labels of its toolsets, likewise: each model was asked some of them, and left out of others."""
+    """The labels of its toolsets, in the order asked for; a model may have only some of them."""
     models = order_models(summary)
     offered = (tuple(arm.toolset_label for arm in summary.arms if arm.model == model) for model in models)
     left_out = (tuple(row.toolset for row in summary.left_out if row.model == model) for model in models)

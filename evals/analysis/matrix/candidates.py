@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from toolbelt.errors import InvalidDefinitionError
 from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.models.recommended import RecommendedKind, parse_recommended
+from toolbelt.evals.toolsets.spec import find_toolset, parse_toolset
 
 _FEW = 0.05
 """Share of an arm's trials that may lack an answer; with more, too little is known of it."""
-_LISTS = frozenset((RecommendedKind.FULL, RecommendedKind.LOADOUT))
-"""Toolsets that do not change as a trial goes on."""
 _UNFIT = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
 
 
@@ -28,17 +25,14 @@ def can_assign_toolset(toolset: str) -> bool:
 
     Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role.
     """
-    try:
-        parse_recommended(toolset)
-    except InvalidDefinitionError:
-        return False
-    return True
+    spec = find_toolset(toolset)
+    return spec is not None and spec.is_assignable
 
 
 def is_fixed(toolset: str) -> bool:
-    """Whether a toolset that a model can be given is the same list of tools for each model, throughout."""
-    given = parse_recommended(toolset)
-    return given.kind in _LISTS and not given.is_auto
+    """Whether a project can give it to a model, and it is the same list of tools for each model, throughout."""
+    spec = find_toolset(toolset)
+    return spec is not None and spec.is_assignable and spec.is_list and not spec.is_auto
 
 
 def is_answered(arm: ArmSummary) -> bool:
@@ -95,7 +89,7 @@ def is_same_toolset(first: ArmSummary, second: ArmSummary) -> bool:
     """
     if not (is_assignable(first) and is_assignable(second)) or first.first_offer is None:
         return False
-    if {parse_recommended(first.toolset).kind, parse_recommended(second.toolset).kind} - _LISTS:
+    if not (parse_toolset(first.toolset).is_list and parse_toolset(second.toolset).is_list):
         return False
     return (first.first_offer, first.offered_tokens) == (second.first_offer, second.offered_tokens)
 

@@ -24,7 +24,7 @@ from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Pick
 from toolbelt.evals.analysis.matrix.pick_text import give_reasons
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.models.recommended import parse_recommended
+from toolbelt.evals.toolsets.spec import parse_toolset
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def choose_toolsets(
     that nothing is to be adjusted there.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         side: The same run, case by case.
         cells: Of every model and toolset, those left out among them.
         margin: Accuracy that may be lost, a fraction.
@@ -223,16 +223,16 @@ def _pick(
 
 
 def _rivals(group: _ModelCandidates, candidates: Sequence[Candidate], arms: Sequence[ArmSummary]) -> list[int]:
-    """The arms that may be better than the best: what is too long where that fits is not, nor what is the same."""
+    """The arms that may be better than the best. An arm that is too long, or has the same tools, is not one."""
     others = _others(group, arms)
     return [rival.arm for rival in candidates if rival.arm in others and not rival.overflowing]
 
 
 def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
-    """The name of its toolset; of `loadout:auto`, that of the one it was, if the run had that one, too."""
+    """The name of the chosen toolset; for `loadout:auto`, the name of the equal arm of the run, if there is one."""
     assert pick.choice is not None  # noqa: S101  it was just chosen
     chosen = arms[pick.choice]
-    if not parse_recommended(chosen.toolset).is_auto:
+    if not parse_toolset(chosen.toolset).is_auto:
         return chosen.toolset
     same = (
         arm.toolset for arm in arms if arm is not chosen and arm.model == chosen.model and is_same_toolset(arm, chosen)

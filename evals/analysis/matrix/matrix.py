@@ -161,22 +161,22 @@ class Pick:
             of it answered, cases are drafts, the best is hardly ever right, or there is nothing to choose from.
         sure: Whether no other arm is better than the choice by more than the margin, for sure: of a smaller one, the
             best is not; of the best itself, none of its rivals is, and there is no other that nothing is known of.
-        candidates: Every scored arm that could be chosen, the smallest first; what knows the answer (`oracle`), and
-            variants, which are experiments, are not among them, nor those that are `idle`.
+        candidates: Every scored arm that could be chosen, the smallest first. `oracle`, which knows the answer, and
+            variants, which are experiments, are not among them, nor arms in `never_calls`.
         promising: The smallest arm that is smaller than the choice and within the margin of the best as measured, but
-            not for sure. `None` if none is.
+            not for sure. `None` if there is no such arm.
         cases_wanted: Cases that would make sure of the choice, if it is as good as measured; of the promising one
             where the choice is sure. `None` if that is not to be said, or nothing is open.
-        reasons: Why, each in a sentence; names in them are as they come, not made safe to show.
+        reasons: Why, each in a sentence; names in them are foreign text, not yet safe to show.
         toolset: What to write for it: the name of its toolset, or of a loadout that was the same; empty without choice.
         rivals: The candidates that may be better than the best, with the contrast of the best less that one; looked at
-            where no smaller one holds, so that the best has to show that it is no chance. What is too long for the
-            model where the best fits is none, nor what is the same toolset by another name.
+            where no smaller one holds, so that the best has to show that it is no chance. An arm that is too
+            long for the model where the best fits is no rival, nor is the same toolset by another name.
         level: Of the intervals of `candidates`: over 95% where more than two are smaller than the best, so that the
             chance of a wrong choice stays below 5% for each model. Those of `rivals` are 95% intervals.
-        idle: Arms with which it called no right tool, or in no larger share than the margin of the cases that need a
-            call: the recommended toolset must let it call, so that they are neither the best nor chosen, however many
-            cases that need none are right with them.
+        never_calls: Arms with which the model called no right tool, or in no larger share than the margin of the cases
+            that need a call. They are neither the best nor chosen, even if they answer many cases right that need no
+            call.
     """
 
     model: str
@@ -194,7 +194,7 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelRow:
     """One model over all toolsets.
 
     Attributes:
@@ -235,7 +235,7 @@ class Matrix:
     cases: int
     margin: float
     toolsets: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ModelRow, ...]
     notes: tuple[MatrixNote, ...] = ()
     created: str = ""
     epochs: int = 1

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import Contrast
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
-from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.views.json_values import to_json
@@ -40,7 +40,7 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: ModelRow) -> dict[str, Any]:
     return {
         "model": row.model,
         "context_window": row.context_window,

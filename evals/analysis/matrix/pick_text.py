@@ -53,11 +53,11 @@ class _Context:
         return f"{format_margin(self.margin)} points"
 
     def name(self, arm: int) -> str:
-        """Of its toolset."""
+        """The label of the arm's toolset."""
         return self.arms[arm].toolset_label
 
     def share(self, arm: int) -> str:
-        """How often it was right."""
+        """The arm's accuracy, formatted."""
         return format_accuracy(self.arms[arm].accuracy)
 
 
@@ -68,7 +68,7 @@ def give_reasons(
 
     Args:
         pick: What was chosen.
-        summary: What the run came to.
+        summary: Of the run.
         about: What the run is of.
         cells: Of every model and toolset.
         margin: Accuracy that may be lost, a fraction.
@@ -87,10 +87,10 @@ def give_reasons(
 def format_accuracy(rate: Rate) -> str:
     """`85.0%`, never rounded to all or none; `nothing` where there is nothing."""
     value = rate.value
-    return "nothing" if value is None else format_percent(value)
+    return "nothing" if value is None else format_accuracy_percent(value)
 
 
-def format_percent(value: float) -> str:
+def format_accuracy_percent(value: float) -> str:
     """A share in percent, never rounded to all or none."""
     if 0 < value < 0.0005:
         return "<0.1%"
@@ -104,7 +104,7 @@ def format_whole_percent(share: float) -> str:
     return ">99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
-def format_difference(contrast: Contrast, margin: float, level: float = LEVEL) -> str:
+def format_accuracy_difference(contrast: Contrast, margin: float, level: float = LEVEL) -> str:
     """`-0.8 points, 95% interval -1.9 to +0.3`; empty where it is not known."""
     difference, low, high = contrast.difference, contrast.low, contrast.high
     if difference is None or low is None or high is None:
@@ -183,7 +183,7 @@ def _doubt(context: _Context, best: int) -> str:
         does = "does" if worst.overflowing == 1 else "do"
         return f"with it {plural(worst.overflowing, 'case')} that {_fit(worst.overflowing)} with {name} {does} not"
     more = f", and so may {plural(len(against) - 1, 'other')}" if len(against) > 1 else ""
-    difference = "" if worst.contrast is None else format_difference(worst.contrast, context.margin)
+    difference = "" if worst.contrast is None else format_accuracy_difference(worst.contrast, context.margin)
     interval = f" ({context.name(best)} less {name}: {difference})" if difference else ""
     return f"{name} may be better by more than {context.points}{interval}{more}"
 
@@ -219,7 +219,7 @@ def _best(context: _Context, best: int) -> str:
 
 
 def _in_all(context: _Context) -> str:
-    """Where others fit it in part."""
+    """The condition, if other toolsets fit the model only in part."""
     return " in every case that any does" if any(candidate.overflowing for candidate in context.pick.candidates) else ""
 
 
@@ -228,8 +228,8 @@ def _smaller(context: _Context, best: int, choice: int) -> str:
     assert contrast is not None  # noqa: S101  it was compared with the best
     assert contrast.old is not None and contrast.new is not None  # noqa: S101, PT018  it holds, so it has figures
     over = f"{contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else "all cases"
-    figures = f"{format_percent(contrast.new)} against {format_percent(contrast.old)} over {over}"
-    difference = format_difference(contrast, context.margin, context.pick.level)
+    figures = f"{format_accuracy_percent(contrast.new)} against {format_accuracy_percent(contrast.old)} over {over}"
+    difference = format_accuracy_difference(contrast, context.margin, context.pick.level)
     return (
         f"{context.name(choice)} is the smallest that is surely within {context.points} of the best, "
         f"{context.name(best)}: {figures} ({difference}){_saved(context.arms[choice], context.arms[best])}."
@@ -255,7 +255,7 @@ def _promise(context: _Context) -> Iterator[str]:
     contrast = next(candidate.contrast for candidate in pick.candidates if candidate.arm == pick.promising)
     assert contrast is not None  # noqa: S101  it was compared with the best
     wanted_more = describe_advice([contrast], context.margin, pick.level)
-    difference = format_difference(contrast, context.margin, pick.level)
+    difference = format_accuracy_difference(contrast, context.margin, pick.level)
     yield (
         f"{context.name(pick.promising)} is smaller and looks good enough, but is not sure to be (against the best "
         f"{difference}){f': {wanted_more}' if wanted_more else ''}."
@@ -323,7 +323,7 @@ def describe_never_calling(arms: Sequence[ArmSummary], margin: float) -> tuple[s
         arms: Of one model, for each of which `candidates.hardly_calls` is true.
         margin: Accuracy that may be lost, a fraction.
     """
-    return tuple(f"{text[0].upper()}{text[1:]}." for text in _tell(arms, margin))
+    return tuple(f"{text[0].upper()}{text[1:]}." for text in _describe_no_calls(arms, margin))
 
 
 def describe_only_never_calling(arms: Sequence[ArmSummary], margin: float) -> str:
@@ -342,7 +342,7 @@ def describe_only_never_calling(arms: Sequence[ArmSummary], margin: float) -> st
             f"{of:,} trials that need a call with {best.toolset_label}, the most of all, and that is no more, so that "
             "a toolset with which it never calls any would do."
         )
-    return f"No toolset does: {'; '.join(_tell(arms, margin))}."
+    return f"No toolset does: {'; '.join(_describe_no_calls(arms, margin))}."
 
 
 def _share(arm: ArmSummary) -> float:
@@ -350,7 +350,7 @@ def _share(arm: ArmSummary) -> float:
     return right / of if of else 0.0
 
 
-def _tell(arms: Sequence[ArmSummary], margin: float) -> Iterator[str]:
+def _describe_no_calls(arms: Sequence[ArmSummary], margin: float) -> Iterator[str]:
     silent = [arm for arm in arms if not count_calls(arm)[0]]
     abstaining = [arm for arm in silent if _abstained(arm)]
     if len(abstaining) > _FEW_EACH:
@@ -363,7 +363,7 @@ def _tell(arms: Sequence[ArmSummary], margin: float) -> Iterator[str]:
         right, of = max((count_calls(arm) for arm in few), key=lambda counts: counts[0] / counts[1])
         yield (
             f"with {_names(few)} it called the right tools in {'no more than ' if len(few) > 1 else ''}{right:,} of "
-            f"{of:,} trials that need a call, which the margin of {format_margin(margin)} points takes for nothing"
+            f"{of:,} trials that need a call, which the margin of {format_margin(margin)} points counts as zero"
         )
 
 

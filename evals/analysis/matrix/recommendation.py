@@ -10,7 +10,7 @@ from typing import Any
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
-from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
@@ -30,12 +30,12 @@ def recommendation(matrix: Matrix, *, evidence: bool = True) -> str:
     """The `models` of a `toolbelt.yaml`: each with the toolset chosen, and what it was chosen by as a comment.
 
     A choice that is not sure says so on its line. A model without a choice is a comment; without any choice all is.
-    Of a model that the project says something of already, the entry is a whole one, with all that is said, to be put in
-    the place of the one that is there: two of a name are refused.
+    If the project already has an entry for a model, the new entry repeats all of it, so that it can replace the old
+    one: the reader refuses two entries of one name.
 
     Args:
-        matrix: With its picks, and what the project says.
-        evidence: Whether to say why; without, the entries alone are given, and only those that are chosen.
+        matrix: With its picks and the project's own entries.
+        evidence: Whether to add the reasons as comments; otherwise only the entries of chosen toolsets are given.
 
     Returns:
         YAML with a line break at its end; empty if there is no entry and no evidence is wanted.
@@ -98,7 +98,7 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
         earlier = taken.setdefault(fold(row.model), row.model) if pick.choice is not None else row.model
         is_entry = pick.choice is not None and earlier == row.model
         if evidence:
-            sentences = pick.reasons if is_entry else tuple(_spoken(row, earlier))
+            sentences = pick.reasons if is_entry else tuple(_why_no_choice(row, earlier))
             yield from (_comment(sentence, "  ") for sentence in sentences)
             if is_entry and (figures := _figures(row)):
                 yield _comment(figures, "  ")
@@ -106,12 +106,12 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
             yield from _entry(row, _own(matrix, row))
 
 
-def _own(matrix: Matrix, row: Row) -> ProjectModel | None:
+def _own(matrix: Matrix, row: ModelRow) -> ProjectModel | None:
     """What the project says of a model; it takes names for the same as `ModelTable.find_own` does."""
     return ModelTable(own=matrix.own_models or ()).find_project_model(row.model)
 
 
-def _entry(row: Row, own: ProjectModel | None) -> Iterator[str]:
+def _entry(row: ModelRow, own: ProjectModel | None) -> Iterator[str]:
     """The lines of a model: all that the project says of it, and its toolset."""
     pick = row.pick
     data: dict[str, Any] = {} if own is None else project_model_data(own)
@@ -134,8 +134,8 @@ def _texts(data: Mapping[str, Any]) -> str:
     return "".join(value for value in data.values() if isinstance(value, str))
 
 
-def _spoken(row: Row, earlier: str) -> Iterator[str]:
-    """Why there is nothing to recommend."""
+def _why_no_choice(row: ModelRow, earlier: str) -> Iterator[str]:
+    """The reasons why nothing is recommended for a model."""
     if earlier != row.model:
         yield f"{row.model}: left out, as a project takes it for {earlier}."
         return
@@ -144,7 +144,7 @@ def _spoken(row: Row, earlier: str) -> Iterator[str]:
     yield from others
 
 
-def _figures(row: Row) -> str:
+def _figures(row: ModelRow) -> str:
     """What the choice sends, against everything there is: over a trial, or, where that never was asked, at first."""
     cells = [cell for cell in row.cells if cell is not None]
     chosen = next(cell for cell in cells if cell.arm == row.pick.choice)

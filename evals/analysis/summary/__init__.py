@@ -1,1 +1,1 @@
-"""What a run came to."""
+"""The measures of a run."""

@@ -76,7 +76,7 @@ _COUNTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class ArmTiming:
     """Of the answered requests of an arm's finished trials; `None` where there are none.
 
     Attributes:
@@ -94,7 +94,7 @@ class Timing:
     first_offer: str | None = None
 
 
-def time_requests(connection: sqlite3.Connection, run: str) -> dict[int, Timing]:
+def time_requests(connection: sqlite3.Connection, run: str) -> dict[int, ArmTiming]:
     """By arm; the database sorts, on its disk if need be, and nothing is held here.
 
     A median between two requests is the mean of both; the 95th percentile is the latency of a request (nearest rank).
@@ -103,16 +103,16 @@ def time_requests(connection: sqlite3.Connection, run: str) -> dict[int, Timing]
     ordered = connection.execute(
         f"SELECT r.latency_seconds {_MADE} AND r.failure IS NULL ORDER BY t.arm, r.latency_seconds", (run,)
     )
-    timings: dict[int, Timing] = {}
+    timings: dict[int, ArmTiming] = {}
     for arm, count, tools, offers, offer in counted:  # in the order of the arms, as the latencies are
         only = offer if offers == 1 else None
         if not count:
-            timings[arm] = Timing(first_offers=offers or None, first_offer=only)
+            timings[arm] = ArmTiming(first_offers=offers or None, first_offer=only)
             continue
         ranks = {(count - 1) // 2, count // 2, (95 * count - 1) // 100}
         at = {rank: latency for rank, (latency,) in enumerate(islice(ordered, count)) if rank in ranks}
         median = (at[(count - 1) // 2] + at[count // 2]) / 2
-        timings[arm] = Timing(median, at[(95 * count - 1) // 100], tools, offers or None, only)
+        timings[arm] = ArmTiming(median, at[(95 * count - 1) // 100], tools, offers or None, only)
     return timings
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with what it is of."""
+    """A share with its counts."""
 
     value: Share | None = field(
         init=False, metadata=described("numerator / denominator, a fraction; null where nothing was counted")
@@ -269,4 +269,4 @@ class RunSummary:
     code: Mapping[str, str] = field(default_factory=dict)
     suite: str = ""
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutArm, ...] = ()

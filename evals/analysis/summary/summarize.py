@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.summary.queries import Timing, find_reasons, measure_epochs, time_requests
+from toolbelt.evals.analysis.summary.queries import ArmTiming, find_reasons, measure_epochs, time_requests
 from toolbelt.evals.analysis.summary.rates import (
     CALL_RATES,
     RATES,
@@ -21,7 +21,7 @@ from toolbelt.evals.analysis.summary.rates import (
     make_rate,
 )
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
-from toolbelt.evals.running.limits import read_left_out, read_rooms
+from toolbelt.evals.running.overflow import read_left_out, read_model_limits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.views.json_values import to_json
 
@@ -47,7 +47,7 @@ Row = dict[str, Any]
 
 
 def summarize(connection: sqlite3.Connection, run: str, status: str | None = None) -> RunSummary:
-    """What a run came to, finished or not.
+    """The measures of a run, finished or not.
 
     Trials with outcome `error` or `context_overflow` are unscored and in no rate. An uncovered trial is never counted
     as right (rule E5), so `accuracy == coverage × selection_given_coverage` in counts: the first's numerator is the
@@ -58,8 +58,8 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
     Args:
         connection: To a file with the tables of `toolbelt.evals.running.schema`; only read, at one moment.
         run: Its id.
-        status: What to tell instead of the status kept: `killed`, of a run that says it is running while nobody works
-            on it, which the database cannot know.
+        status: Replaces the stored status: `killed` for a run that is stored as running but has no process. The
+            database cannot know that.
 
     Raises:
         NotFoundError: there is no such run.
@@ -86,7 +86,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             names,
             planned_trials,
             groups.get(number, {}),
-            timings.get(number, Timing()),
+            timings.get(number, ArmTiming()),
             epochs.get(number, ()),
             clusters,
             reasons,
@@ -142,7 +142,7 @@ def _arm(
     names: Sequence[str],
     planned: int,
     outcomes: Mapping[str, Row],
-    timing: Timing,
+    timing: ArmTiming,
     passing: tuple[PassAtK, ...],
     clusters: ClusterCounts,
     reasons: Mapping[tuple[int, str], str],
@@ -239,7 +239,7 @@ def _run(
         chosen=plan.get("chosen", ""),
         code=plan.get("code", {}),
         suite=plan.get("suite", ""),
-        rooms=read_rooms(plan),
+        rooms=read_model_limits(plan),
         left_out=read_left_out(plan),
     )
 

@@ -17,7 +17,7 @@ from toolbelt.findings import Finding, Severity
 
 
 @dataclass(frozen=True)
-class Difference:
+class CardDifference:
     """A value on which a card and its dataset differ.
 
     Attributes:
@@ -74,7 +74,7 @@ def content_data(content: Content) -> dict[str, Any]:
     return data
 
 
-def differences(written: Content | None, counted: Content) -> tuple[Difference, ...]:
+def differences(written: Content | None, counted: Content) -> tuple[CardDifference, ...]:
     """The differences, key by key; digests of catalogs are compared only where both have one."""
     in_card = dict(_flat(written)) if written is not None else {}
     in_dataset = dict(_flat(counted))
@@ -83,7 +83,7 @@ def differences(written: Content | None, counted: Content) -> tuple[Difference, 
         in_dataset.pop("catalog_digest", None)
     keys = dict.fromkeys((*in_dataset, *in_card))
     values = ((key, in_card.get(key), in_dataset.get(key)) for key in keys)
-    return tuple(Difference(key, written, counted) for key, written, counted in values if written != counted)
+    return tuple(CardDifference(key, written, counted) for key, written, counted in values if written != counted)
 
 
 def _flat(content: Content) -> Iterator[tuple[str, str | int]]:

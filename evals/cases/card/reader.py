@@ -43,7 +43,7 @@ class Cases(Protocol):
         ...
 
     def known_ids(self, case_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the ids that exist."""
+        """The ids that exist."""
         ...
 
     def get(self, case_id: str) -> int:

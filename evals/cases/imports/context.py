@@ -25,9 +25,9 @@ class LabelSource(StrEnum):
     """What counts as right where a record has both."""
 
     ANNOTATED = "annotated"
-    """What annotators wrote."""
+    """Labels that annotators wrote."""
     RECORDED = "recorded"
-    """What the agent did."""
+    """Labels from the calls that the agent made."""
 
 
 @dataclass(frozen=True, slots=True)

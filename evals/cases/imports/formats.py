@@ -15,7 +15,7 @@ from toolbelt.evals.cases.imports.inspect_samples import InspectSamples
 from toolbelt.evals.cases.imports.livemcpbench import LiveMCPBench
 from toolbelt.evals.cases.imports.openai_log import OpenAILog
 from toolbelt.evals.cases.imports.promptfoo import Promptfoo
-from toolbelt.evals.cases.imports.sources import Source
+from toolbelt.evals.cases.imports.sources import SourceFile
 from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.findings import Finding, Severity
 
@@ -52,7 +52,7 @@ FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
 """All formats, in the order in which they are tried."""
 
 
-def find_format(sources: Sequence[Source]) -> str:
+def find_format(sources: Sequence[SourceFile]) -> str:
     """The format of all these sources, a key of `FORMATS`.
 
     Raises:
@@ -71,7 +71,7 @@ def find_format(sources: Sequence[Source]) -> str:
     raise InvalidFileError(findings)
 
 
-def _find(source: Source) -> str | None:
+def _find(source: SourceFile) -> str | None:
     complaints: list[Finding] = []
     seen = False
     for record in islice(source.records(complaints.extend), _LOOKED_AT):
@@ -94,7 +94,7 @@ def _empty(name: str) -> Finding:
     return Finding("empty", Severity.ERROR, "There is nothing in this file.", name)
 
 
-def empty_sources(sources: Iterable[Source]) -> list[Finding]:
+def empty_sources(sources: Iterable[SourceFile]) -> list[Finding]:
     """A finding for each source that is empty."""
     findings = []
     for source in sources:

@@ -48,7 +48,7 @@ class UnmappedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutRecord:
     """Something from which no case, or no complete case, was made.
 
     Attributes:
@@ -82,7 +82,7 @@ class ImportReport:
         self.broken = 0
         self._findings: list[Finding] = []
         self._counted = 0
-        self._left_out: list[LeftOut] = []
+        self._left_out: list[LeftOutRecord] = []
 
     def add_broken(self, *findings: Finding) -> None:
         """Add a broken record with all of its findings."""
@@ -94,7 +94,7 @@ class ImportReport:
         """Add something from which no case was made."""
         self.reasons[reason] += 1
         if len(self._left_out) < MAX_LISTED:
-            self._left_out.append(LeftOut(source, line, reason, detail))
+            self._left_out.append(LeftOutRecord(source, line, reason, detail))
 
     def note(self, message: str) -> None:
         """Add a note for the end; repeats are counted."""
@@ -120,8 +120,8 @@ class ImportReport:
         self.reasons[reason] += times
         self._counted += times
 
-    def lines(self) -> Iterator[LeftOut]:
+    def lines(self) -> Iterator[LeftOutRecord]:
         """The listed left-out records: at most `MAX_LISTED` broken ones first, then as many others."""
         for finding in self._findings:
-            yield LeftOut(finding.file or "", finding.line or 0, f"broken: {finding.rule}", finding.message)
+            yield LeftOutRecord(finding.file or "", finding.line or 0, f"broken: {finding.rule}", finding.message)
         yield from self._left_out

@@ -18,8 +18,8 @@ from toolbelt.evals.cases.fields import ParsedCase
 from toolbelt.evals.cases.imported_layout import parse_imported_case
 from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, Format, ImportSettings
 from toolbelt.evals.cases.imports.formats import FORMATS, empty_sources, find_format
-from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, LeftOut, UnmappedError
-from toolbelt.evals.cases.imports.sources import Record, Source, open_source, source_names
+from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, LeftOutRecord, UnmappedError
+from toolbelt.evals.cases.imports.sources import Record, SourceFile, open_source, source_names
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE
@@ -55,7 +55,7 @@ class ImportResult:
     drafts: int
     tools: int
     left_out: Mapping[str, int]
-    lines: tuple[LeftOut, ...]
+    lines: tuple[LeftOutRecord, ...]
     silent: int
     records: int
     notes: tuple[str, ...]
@@ -121,7 +121,7 @@ class _Import:
     """One import: both passes over the sources, and the report."""
 
     def __init__(
-        self, form: str, sources: Sequence[Source], settings: ImportSettings, progress: Progress | None
+        self, form: str, sources: Sequence[SourceFile], settings: ImportSettings, progress: Progress | None
     ) -> None:
         self._form = form
         self._format: Format = FORMATS[form].make()

@@ -20,7 +20,7 @@ from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
 from toolbelt.evals.cases.imports.import_report import UnmappedError
 from toolbelt.evals.cases.imports.messages import Call, Message, calls_of, check_answers, opening, results_of
 from toolbelt.evals.cases.imports.openai_log_records import (
-    Exchange,
+    LoggedExchange,
     count_choices,
     is_batch_response,
     looks_like_exchange,
@@ -89,7 +89,7 @@ class OpenAILog:
         if count := self._responses.repeated:
             context.report.count("a second response to one request of a batch", count)
 
-    def _answered(self, exchange: Exchange, custom_id: str) -> Exchange:
+    def _answered(self, exchange: LoggedExchange, custom_id: str) -> LoggedExchange:
         response = self._responses.find(custom_id)
         if response is None:
             raise UnmappedError(NO_RESPONSE)
@@ -97,7 +97,7 @@ class OpenAILog:
         return replace(exchange, answer=answer, id=custom_id, choices=choices)
 
 
-def _read(record: Record) -> Exchange | None:
+def _read(record: Record) -> LoggedExchange | None:
     """The exchange of a record; `None` if it can make no case, which `rows` reports."""
     try:
         return read_exchange(record.data)
@@ -108,7 +108,9 @@ def _read(record: Record) -> Exchange | None:
 class _Turns:
     """The cases of one record."""
 
-    def __init__(self, exchange: Exchange, offered: tuple[str, ...] | None, context: Context, record: Record) -> None:
+    def __init__(
+        self, exchange: LoggedExchange, offered: tuple[str, ...] | None, context: Context, record: Record
+    ) -> None:
         self._exchange = exchange
         self._offered = offered
         self._context = context
@@ -146,7 +148,7 @@ class _Turns:
     ) -> CaseRow:
         if not sound:
             raise UnmappedError(OPEN_CALLS)
-        if not _says_something(history):
+        if not _has_user_text(history):
             raise UnmappedError(SILENT)
         steps = self._steps(answer, first)
         if not steps:
@@ -248,7 +250,7 @@ def _refuse_empty(answer: Sequence[Message]) -> None:
         raise UnmappedError(EMPTY)
 
 
-def _says_something(history: Sequence[Message]) -> bool:
+def _has_user_text(history: Sequence[Message]) -> bool:
     """Whether the user's last message is more than blanks; a picture alone is enough."""
     content = next((message.get("content") for message in reversed(history) if message["role"] == "user"), None)
     return bool(content.strip() if isinstance(content, str) else content)

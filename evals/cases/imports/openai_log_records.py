@@ -33,7 +33,7 @@ _NO_CONVERSATION = "There is no list of messages in this record."
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class LoggedExchange:
     """A request with its response, or a conversation.
 
     Attributes:
@@ -63,7 +63,7 @@ def is_batch_response(data: Mapping[str, Any]) -> bool:
     return "custom_id" in data and "response" in data and _find_request(data) is None
 
 
-def read_exchange(data: Any) -> Exchange:
+def read_exchange(data: Any) -> LoggedExchange:
     """Read a record.
 
     Raises:
@@ -85,7 +85,9 @@ def read_exchange(data: Any) -> Exchange:
     tools = _find_tools(data, request)
     keys = ("tool_choice", "function_call")
     tool_choices = (place[key] for place in _places(data, request) for key in keys if key in place)
-    return Exchange(messages, answer, tools, next(tool_choices, None), _find_id(data, written), count_choices(written))
+    return LoggedExchange(
+        messages, answer, tools, next(tool_choices, None), _find_id(data, written), count_choices(written)
+    )
 
 
 def count_choices(value: Any) -> int:

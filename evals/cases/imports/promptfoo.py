@@ -1,5 +1,7 @@
 """Read promptfoo configurations: `tests` whose assertions name tools, over `prompts` with `{{variables}}`.
 
+`sources` reads the configuration from the disk; `promptfoo_files` reads the files that it names by `file://…`.
+
 These assertions are understood; every other one is left out and reported by name, and a test without any makes no case:
 
 - `tool-call-f1`: the list of names (or a text with commas between them) is expected, whatever its threshold;

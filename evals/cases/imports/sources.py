@@ -61,7 +61,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file that can be read several times.
 
     Attributes:
@@ -117,7 +117,7 @@ class Source:
         return parse_foreign_yaml(text, self.name) if syntax == "yaml" else parse_json(text, self.name)
 
 
-def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> Source:
+def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> SourceFile:
     """A file, or `-` for the standard input, which is first copied to a temporary file.
 
     Args:
@@ -133,10 +133,10 @@ def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> S
     if reference != "-":
         # The name stands in every case, and a file can hold no name that is not UTF-8.
         name = reference.encode(errors="surrogateescape").decode(errors="replace")
-        return Source(name, Path(reference), stack.enter_context(open_lines(reference)))
+        return SourceFile(name, Path(reference), stack.enter_context(open_lines(reference)))
     copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  the stack closes it
     shutil.copyfileobj(standard_input, copy)
-    return Source(STANDARD_INPUT, None, copy)
+    return SourceFile(STANDARD_INPUT, None, copy)
 
 
 def _syntax(name: str, beginning: bytes) -> str:

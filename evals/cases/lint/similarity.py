@@ -185,13 +185,13 @@ def _join_met(
             if not left:
                 yield number
                 break
-            room = left
-            for other in others[-room:]:
+            most = left
+            for other in others[-most:]:
                 left -= 1
                 if is_alike(get(number), get(other), threshold) and may_join(number, other):
                     groups.join(number, other)
                     break
             else:
-                if room < len(others):
+                if most < len(others):
                     yield number
         seen.setdefault(groups.find(number), []).append(number)

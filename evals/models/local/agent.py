@@ -11,11 +11,11 @@ from typing import Any
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.local.arguments import fill_arguments
-from toolbelt.evals.models.local.call_planning import Plan, plan_calls, query_words
+from toolbelt.evals.models.local.call_planning import CallPlan, plan_calls, query_words
 from toolbelt.evals.models.local.history import History, read_history
 from toolbelt.evals.models.local.meta_tools import (
     BY_CATEGORY,
-    MetaTools,
+    KnownMetaTools,
     find_loaded,
     find_meta_tools,
     find_next_steps,
@@ -92,7 +92,7 @@ def make_local_model(name: str) -> Model:
     return make()
 
 
-def _words(history: History, meta: MetaTools | None) -> str:
+def _words(history: History, meta: KnownMetaTools | None) -> str:
     """The text of a reply without calls."""
     if _has_selected(history, meta):
         return "That is done."
@@ -101,7 +101,7 @@ def _words(history: History, meta: MetaTools | None) -> str:
     return "I have no tool for that."
 
 
-def _choose(request: Request, history: History, meta: MetaTools | None) -> list[_Call]:
+def _choose(request: Request, history: History, meta: KnownMetaTools | None) -> list[_Call]:
     offer, choice = request.offer, request.sampling.tool_choice
     if choice == "none" or not offer.tools:
         return []
@@ -114,7 +114,7 @@ def _choose(request: Request, history: History, meta: MetaTools | None) -> list[
     return calls
 
 
-def _freely(history: History, offer: Offer, meta: MetaTools | None) -> list[_Call]:
+def _freely(history: History, offer: Offer, meta: KnownMetaTools | None) -> list[_Call]:
     others = frozenset[str]() if meta is None else meta.names
     plan = plan_calls(history, offer, [at for at, offered in enumerate(offer.tools) if offered.name not in others])
     if meta is not None and not _has_selected(history, meta) and (wishes := _wanted(plan)):
@@ -126,17 +126,17 @@ def _freely(history: History, offer: Offer, meta: MetaTools | None) -> list[_Cal
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]
 
 
-def _has_selected(history: History, meta: MetaTools | None) -> bool:
+def _has_selected(history: History, meta: KnownMetaTools | None) -> bool:
     return any(name not in (meta or BY_CATEGORY).names for name, _ in history.calls)
 
 
-def _wanted(plan: Plan) -> tuple[tuple[str, ...], ...]:
+def _wanted(plan: CallPlan) -> tuple[tuple[str, ...], ...]:
     """Words for which the agent looks for better tools; none if the tools at hand are good enough."""
     unsure = tuple(call.words for call in plan.calls if call.fit < SURE)
     return tuple(words for words in (*unsure, *plan.unserved) if words)
 
 
-def _as_calls(plan: Plan) -> list[_Call]:
+def _as_calls(plan: CallPlan) -> list[_Call]:
     return [(call.offered.name, call.arguments) for call in plan.calls]
 
 
@@ -148,7 +148,7 @@ def _struck_off(call: _Call, left: list[_Call]) -> bool:
     return False
 
 
-def _forced(history: History, offer: Offer, among: Sequence[int], meta: MetaTools | None) -> list[_Call]:
+def _forced(history: History, offer: Offer, among: Sequence[int], meta: KnownMetaTools | None) -> list[_Call]:
     """The best of the tools, however badly it fits; the first if none fits at all."""
     calls = _as_calls(plan_calls(history, offer, among, enough=0.0))
     if calls:

@@ -177,9 +177,9 @@ class _Filling:
         """The option that comes first in the text; the longest of those that begin there."""
         candidates: list[tuple[int, int, int, Any]] = []
         for option in options[:_MOST_OPTIONS]:
-            spoken = split_name(str(option)).lower().strip()
-            if spoken and spoken in self._folded and (match := _option_pattern(spoken).search(self._folded)):
-                candidates.append((match.start(), -len(spoken), len(candidates), option))
+            words = split_name(str(option)).lower().strip()
+            if words and words in self._folded and (match := _option_pattern(words).search(self._folded)):
+                candidates.append((match.start(), -len(words), len(candidates), option))
         return min(candidates, key=lambda entry: entry[:3])[3] if candidates else None
 
     def _of_kind(self, name: str, schema: Mapping[str, Any], depth: int) -> Any:
@@ -288,8 +288,8 @@ class _Filling:
 
 @lru_cache(maxsize=5_000)
 def _mention(name: str) -> re.Pattern[str]:
-    spoken = r"[\s_-]+".join(map(re.escape, split_name(name).lower().split()))
-    return re.compile(rf"(?<![\w-]){spoken}(?!\w)({_LINK})" if spoken else r"(?!)")
+    pattern = r"[\s_-]+".join(map(re.escape, split_name(name).lower().split()))
+    return re.compile(rf"(?<![\w-]){pattern}(?!\w)({_LINK})" if pattern else r"(?!)")
 
 
 @lru_cache(maxsize=5_000)

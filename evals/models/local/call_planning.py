@@ -15,7 +15,7 @@ from toolbelt.evals.models.local.ranking import Match, Ranking, parameters_of, r
 from toolbelt.evals.offers import Offer, Offered
 
 MOST_CLAUSES = 12
-"""Clauses of one message that are looked at."""
+"""Most clauses of one message that are read."""
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)")
 _HARD = re.compile(
     r"(?<=[.!?;])\s{1,9}|(?<=[。！？；])|\n+|;\s*"
@@ -62,7 +62,7 @@ _TELLING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCall:
+class ChosenCall:
     """A call to be made.
 
     Attributes:
@@ -79,7 +79,7 @@ class PlannedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CallPlan:
     """What to do with the tools at hand.
 
     Attributes:
@@ -87,7 +87,7 @@ class Plan:
         unserved: Words of the parts of the text for which no tool is good enough.
     """
 
-    calls: tuple[PlannedCall, ...]
+    calls: tuple[ChosenCall, ...]
     unserved: tuple[tuple[str, ...], ...]
 
 
@@ -105,7 +105,7 @@ def query_words(history: History) -> list[str]:
     return words if len(set(words)) >= FEW_WORDS else words + search_words(history.before)
 
 
-def plan_calls(history: History, offer: Offer, among: Sequence[int], enough: float = ENOUGH) -> Plan:
+def plan_calls(history: History, offer: Offer, among: Sequence[int], enough: float = ENOUGH) -> CallPlan:
     """Choose tools and fill their arguments.
 
     Args:
@@ -121,13 +121,13 @@ def plan_calls(history: History, offer: Offer, among: Sequence[int], enough: flo
     unserved = [tuple(part.words) for part in parts if part.fit < enough and _asks(part)] if len(parts) > 1 else []
     chosen = _separate(parts, offer)
     if len(chosen) > 1:
-        return Plan(tuple(chosen), tuple(unserved))
+        return CallPlan(tuple(chosen), tuple(unserved))
     if best is None or best.fit < enough:
-        return Plan((), (tuple(words), *unserved))
+        return CallPlan((), (tuple(words), *unserved))
     offered = offer.tools[best.position]
     filled = fill_each(parameters_of(offered), history.query)
-    calls = tuple(PlannedCall(offered, arguments, tuple(words), best.fit) for arguments in filled)
-    return Plan(calls, tuple(unserved))
+    calls = tuple(ChosenCall(offered, arguments, tuple(words), best.fit) for arguments in filled)
+    return CallPlan(calls, tuple(unserved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +181,17 @@ def _asks(part: _Part) -> bool:
     return len(set(part.words)) >= FEW_WORDS and _TELLING.match(part.text) is None
 
 
-def _separate(parts: Sequence[_Part], offer: Offer) -> list[PlannedCall]:
+def _separate(parts: Sequence[_Part], offer: Offer) -> list[ChosenCall]:
     """A call for each part that is a request, together with the statements after it; none if there is only one."""
     if sum(part.is_request for part in parts) < 2:
         return []
     groups: list[_Part] = []
     for part in parts:
-        if groups and (not part.is_request or _says_more(part, groups[-1], offer)):
+        if groups and (not part.is_request or _continues_call(part, groups[-1], offer)):
             groups[-1] = replace(groups[-1], text=f"{groups[-1].text} {part.text}")
         elif part.is_request:
             groups.append(part)
-    chosen: list[PlannedCall] = []
+    chosen: list[ChosenCall] = []
     for group in groups:
         offered = offer.tools[group.position]
         parameters = parameters_of(offered)
@@ -200,11 +200,11 @@ def _separate(parts: Sequence[_Part], offer: Offer) -> list[PlannedCall]:
             if own is None or any(call.offered is offered and call.arguments == own for call in chosen):
                 continue
         filled = fill_each(parameters, group.text)
-        chosen.extend(PlannedCall(offered, arguments, tuple(group.words), group.fit) for arguments in filled)
+        chosen.extend(ChosenCall(offered, arguments, tuple(group.words), group.fit) for arguments in filled)
     return chosen
 
 
-def _says_more(part: _Part, before: _Part, offer: Offer) -> bool:
+def _continues_call(part: _Part, before: _Part, offer: Offer) -> bool:
     """Whether a part goes on about the same call: the same tool, unless each has all its arguments, and other ones."""
     if part.position != before.position:
         return False

@@ -18,7 +18,7 @@ _Call = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class MetaTools:
+class KnownMetaTools:
     """The tools by which more tools are found and loaded.
 
     Attributes:
@@ -38,11 +38,11 @@ class MetaTools:
     at_once: bool
 
 
-BY_CATEGORY = MetaTools(
+BY_CATEGORY = KnownMetaTools(
     "browse_tools", "load_tools", "category", "categories", frozenset({"browse_tools", "load_tools"}), at_once=True
 )
-"""Those of `tiered`."""
-BY_TOOLKIT = MetaTools(
+"""The meta-tools of `tiered`."""
+BY_TOOLKIT = KnownMetaTools(
     "list_toolkits",
     "load_tools",
     "toolkit",
@@ -50,10 +50,10 @@ BY_TOOLKIT = MetaTools(
     frozenset({"list_toolkits", "load_tools", "unload_tools"}),
     at_once=False,
 )
-"""Those of `dynamic`."""
+"""The meta-tools of `dynamic`."""
 
 
-def find_meta_tools(offer: Offer) -> MetaTools | None:
+def find_meta_tools(offer: Offer) -> KnownMetaTools | None:
     """The meta-tools that are offered; `load_tools` is in both sets, and its parameters show which one it is."""
     for meta in (BY_TOOLKIT, BY_CATEGORY):
         if meta.browse in offer.by_name and meta.load in offer.by_name:
@@ -63,7 +63,7 @@ def find_meta_tools(offer: Offer) -> MetaTools | None:
     return None
 
 
-def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: MetaTools) -> list[_Call]:
+def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: KnownMetaTools) -> list[_Call]:
     """The next calls of meta-tools; none where there is nothing more to look for.
 
     The first call browses. Then the entries that fit the wishes best, by name, description and the tools they name, are
@@ -83,18 +83,18 @@ def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: Met
     entries = next((parsed for answer in reversed(answers) if (parsed := _read_entries(answer, meta.entries))), [])
     tried = {str(arguments.get(meta.argument)) for name, arguments in history.calls if name == meta.load}
     left = [index for index, entry in enumerate(entries) if entry.name not in tried and not entry.is_loaded]
-    room = MOST_LOADED - len(tried)
-    if not left or room <= 0:
+    loads_left = MOST_LOADED - len(tried)
+    if not left or loads_left <= 0:
         return []
     ranking = Ranking([words_of(entry.name, entry.text, {}) for entry in entries])
     best = (match.position for words in wishes if (match := ranking.find_best(words, left)) is not None)
-    chosen = list(dict.fromkeys(best))[: 1 if meta.at_once else room]
+    chosen = list(dict.fromkeys(best))[: 1 if meta.at_once else loads_left]
     if not chosen and not tried and not any(entry.text.strip() for entry in entries):
         chosen = [max(left, key=lambda index: entries[index].size)]
     return [(meta.load, {meta.argument: entries[index].name}) for index in chosen]
 
 
-def find_loaded(history: History, meta: MetaTools) -> list[str]:
+def find_loaded(history: History, meta: KnownMetaTools) -> list[str]:
     """What was loaded since the user's last message and comes with the next, in order; empty where it comes at once."""
     if meta.at_once:
         return []

@@ -100,7 +100,7 @@ class Shortfall:
     """How often a variant could not be fully applied, over some cases.
 
     Attributes:
-        tried: Cases looked at.
+        tried: Number of cases tried.
         longer: Of these, how many show definitions that are longer than they were to be padded to.
         lacking: Of these, how many have fewer distractors than were wanted.
         fewest: Distractors that the worst of them has.
@@ -160,11 +160,11 @@ class Varied:
         return cached[1]
 
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
-        """What the toolset answers."""
+        """The answer of the varied toolset."""
         return self._base.answer(case, conversation, calls)
 
     def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> GoAhead | None:
-        """What is said under the toolset."""
+        """The follow-up of the varied toolset."""
         return self._base.follow_up(case, conversation, reply)
 
     def reach(self, case: Case) -> frozenset[str]:

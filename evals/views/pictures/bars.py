@@ -36,7 +36,7 @@ BEHIND: Mapping[str, Any] = {"facecolor": _LIGHT, "edgecolor": GREY, "linewidth"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LabelledBar:
     """A line of the picture.
 
     Attributes:
@@ -67,7 +67,7 @@ class Key:
 
 def bar_sheet(
     title: str, shown: Sequence[Shown], keys: Sequence[Key], describe_shown: Callable[[Shown], str], note: str
-) -> tuple[Sheet, Any, list[Row]]:
+) -> tuple[Sheet, Any, list[LabelledBar]]:
     """An empty picture with names on the left, figures on the right and a legend on top; rows go downwards.
 
     Args:
@@ -81,11 +81,11 @@ def bar_sheet(
         The sheet, its axes, on which row `n` is at height `n`, and the rows.
     """
     groups = by_model(shown)
-    rows: list[Row] = []
+    rows: list[LabelledBar] = []
     for model, members in groups.items():
         if len(groups) > 1:
-            rows.append(Row(model))
-        rows += [Row(item.label, item) for item in members]
+            rows.append(LabelledBar(model))
+        rows += [LabelledBar(item.label, item) for item in members]
     figures = [describe_shown(row.shown) if row.shown else "" for row in rows]
     left = 0.25 + max(widest([row.text for row in rows if row.shown]), widest([*groups], bold=True) - 0.3)
     right = 0.25 + widest(figures, SMALL)

@@ -24,7 +24,7 @@ def draw_pictures(
     Importing this takes about a second, as it brings matplotlib along.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         economics: One an arm, in their order; without them there is no picture of what a solved case costs.
         matrix: The run as models × toolsets; without it there is no heat map.
     """

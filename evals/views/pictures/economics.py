@@ -28,7 +28,7 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Pi
     """The picture in dollars if any arm has a price, else in tokens; `None` if caching changes nothing for any arm.
 
     Args:
-        summary: What the run came to.
+        summary: Of the run.
         economics: One an arm, in their order.
     """
     if not has_savings(economics):

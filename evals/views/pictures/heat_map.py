@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.evals.analysis.matrix.matrix import Matrix, Row
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.views.matrix_text import (
     OVERFLOW_MEANINGS,
     PICTURE,
@@ -228,7 +228,7 @@ def _draw_legend(sheet: Sheet, keys: Sequence[_Key], middle: float) -> None:
         at += key.sample + text_width(key.text, SMALL) + 0.22
 
 
-def _window(row: Row) -> str:
+def _window(row: ModelRow) -> str:
     return "" if row.context_window is None else f"{row.context_window:,} tokens"
 
 

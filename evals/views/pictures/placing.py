@@ -43,7 +43,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedLabel:
     """Where a label is.
 
     Attributes:
@@ -64,7 +64,7 @@ def place_labels(
     radius: float,
     avoid: Sequence[Box] = (),
     reach: float = 12,
-) -> list[Placed] | None:
+) -> list[PlacedLabel] | None:
     """A place for each label beside its mark.
 
     Args:
@@ -82,7 +82,7 @@ def place_labels(
     # The crowded ones choose first.
     near = [sum(math.dist(mark, other) < 6 * radius for other in marks) for mark in marks]
     order = sorted(range(len(marks)), key=lambda number: (-near[number], number))
-    placed: dict[int, Placed] = {}
+    placed: dict[int, PlacedLabel] = {}
     for _ in range(_PASSES):  # later ones may have made room, or better be asked to
         for number in order:
             others = [place for other, place in placed.items() if other != number]
@@ -124,9 +124,9 @@ def _best(
     radius: float,
     candidates: Iterable[tuple[Box, float]],
     dots: Sequence[Box],
-    others: Sequence[Placed],
+    others: Sequence[PlacedLabel],
     avoid: Sequence[Box],
-) -> Placed | None:
+) -> PlacedLabel | None:
     best, least = None, math.inf
     taken = [*dots, *(other.box for other in others)]
     for box, distance in candidates:  # the nearest first
@@ -139,13 +139,13 @@ def _best(
         if cost >= least:
             continue
         is_near = distance <= radius * 2.2
-        place = Placed(box, is_near, () if is_near else _leader(mark, box, radius))
+        place = PlacedLabel(box, is_near, () if is_near else _leader(mark, box, radius))
         cost += _CROSSING * sum(_crosses(place, other) for other in others)
         if cost < least:
             best, least = place, cost
     return best
 
 
-def _crosses(label: Placed, other: Placed) -> bool:
+def _crosses(label: PlacedLabel, other: PlacedLabel) -> bool:
     """Whether the line that leads to one label runs over the other."""
     return any(map(other.box.holds, label.leader)) or any(map(label.box.holds, other.leader))

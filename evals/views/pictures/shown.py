@@ -22,7 +22,7 @@ class Shown:
         label: What distinguishes it from the other arms of its model.
         model: Its model, to show.
         style: Of its model.
-        arm: What it came to.
+        arm: Its measures.
     """
 
     number: int

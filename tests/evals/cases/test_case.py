@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching, is_covered
-from toolbelt.evals.scoring.outcome import Ending, Outcome, Selection
+from toolbelt.evals.scoring.outcome import Ending, Outcome, SelectedTool
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 
@@ -53,7 +53,7 @@ ANSWERS = st.lists(CALLS, max_size=3).map(tuple)
 
 
 @st.composite
-def trials(draw: st.DrawFn) -> tuple[Case, frozenset[str], list[Selection], Ending]:
+def trials(draw: st.DrawFn) -> tuple[Case, frozenset[str], list[SelectedTool], Ending]:
     """A case, what is within reach, and calls of that alone."""
     expected = draw(st.none() | ANSWERS)
     accept = tuple(draw(st.lists(ANSWERS, max_size=2)))
@@ -64,12 +64,12 @@ def trials(draw: st.DrawFn) -> tuple[Case, frozenset[str], list[Selection], Endi
     of = Case("c", (), expected, accept, forbidden, extra, draw(st.sampled_from(Matching)))
     reach = draw(st.frozensets(st.sampled_from(IDS)))
     called = draw(st.lists(st.sampled_from(sorted(reach)), max_size=4)) if reach else []
-    return of, reach, [Selection(0, name, name, True, {}) for name in called], draw(st.sampled_from(Ending))
+    return of, reach, [SelectedTool(0, name, name, True, {}) for name in called], draw(st.sampled_from(Ending))
 
 
 @given(trials())
 def test_E5_an_uncovered_case_is_never_right(
-    trial: tuple[Case, frozenset[str], list[Selection], Ending],
+    trial: tuple[Case, frozenset[str], list[SelectedTool], Ending],
 ) -> None:
     of, reach, selections, ending = trial
     score = SCORER.score(of, selections, ending)
@@ -80,7 +80,7 @@ def test_E5_an_uncovered_case_is_never_right(
 
 @given(trials())
 def test_E5_counts_agree_with_each_other_and_with_the_outcome(
-    trial: tuple[Case, frozenset[str], list[Selection], Ending],
+    trial: tuple[Case, frozenset[str], list[SelectedTool], Ending],
 ) -> None:
     of, _, selections, ending = trial
     score = SCORER.score(of, selections, ending)
@@ -99,7 +99,7 @@ def test_E5_counts_agree_with_each_other_and_with_the_outcome(
 
 @given(trials())
 def test_E4_further_answers_never_make_a_trial_worse(
-    trial: tuple[Case, frozenset[str], list[Selection], Ending],
+    trial: tuple[Case, frozenset[str], list[SelectedTool], Ending],
 ) -> None:
     of, _, selections, ending = trial
     if of.expected is None or () in of.answers:

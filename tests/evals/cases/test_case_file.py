@@ -15,10 +15,10 @@ import pytest
 from tests.wording import naming
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases import case_file as lines
-from toolbelt.evals.cases.case_file import CasesWriter, Line, case_line, open_lines, read_lines
+from toolbelt.evals.cases.case_file import CaseLine, CasesWriter, case_line, open_lines, read_lines
 
 
-def read(path: Path, raw: bytes) -> list[Line]:
+def read(path: Path, raw: bytes) -> list[CaseLine]:
     path.write_bytes(raw)
     with open_lines(str(path)) as handle:
         return list(read_lines(handle, "f"))

@@ -89,7 +89,7 @@ def test_E3_steps_default_to_the_longest_accepted_answer(expected: Any, accept: 
     [
         pytest.param([], (), id="empty-list-means-no-call"),
         pytest.param(None, None, id="null-means-any-call"),
-        pytest.param([{"tool": "search"}], (call("web/search"),), id="bare-name-that-one-tool-bears"),
+        pytest.param([{"tool": "search"}], (call("web/search"),), id="bare-name-that-one-tool-has"),
         pytest.param([{"tool": "file/read"}], (call("file/read"),), id="id"),
         pytest.param([{"tool": ["web/read", "search"]}], (call("web/read", "web/search"),), id="any-of-several"),
         pytest.param([{"tool": ["search", "web/search"]}], (call("web/search"),), id="one-tool-named-twice-is-one"),

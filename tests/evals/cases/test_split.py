@@ -15,7 +15,7 @@ from tests.evals.cases.samples import CATALOG, case, write_dataset
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
-from toolbelt.evals.cases.split import Grouping, LargeGroup, Part, draw_split
+from toolbelt.evals.cases.split import LargeGroup, SplitGrouping, SplitSide, draw_split
 
 
 def rows(clusters: int, kind: str = "single", each: int = 3, **fields: Any) -> list[dict[str, Any]]:
@@ -34,10 +34,10 @@ def held(dataset: Dataset, share: float = 0.2, **options: Any) -> set[str]:
     """Clusters that are held out."""
     split = draw_split(dataset, share, **options)
     cases = [dataset.case(position) for position in range(len(dataset))]
-    sides = {part: {c.cluster for n, c in enumerate(cases) if split.part(n) is part} for part in Part}
-    assert not sides[Part.DEVELOPMENT] & sides[Part.HELD_OUT]
+    sides = {part: {c.cluster for n, c in enumerate(cases) if split.part(n) is part} for part in SplitSide}
+    assert not sides[SplitSide.DEVELOPMENT] & sides[SplitSide.HELD_OUT]
     assert {part: len(clusters) for part, clusters in sides.items()} == split.groups or "by" in options
-    return sides[Part.HELD_OUT]
+    return sides[SplitSide.HELD_OUT]
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_E3_by_tool_no_right_tool_is_in_both_parts(tmp_path: Path) -> None:
     made.append(case(id="both", kind="k", expected=[{"tool": "git_push"}, {"tool": "git_log"}]))
     made += [case(id=f"none-{n}", kind="none", expected=[]) for n in range(5)]
     dataset = opened(tmp_path / "d", made)
-    split = draw_split(dataset, 0.5, by=Grouping.TOOL)
-    tools_of = {part: set[str]() for part in Part}
+    split = draw_split(dataset, 0.5, by=SplitGrouping.TOOL)
+    tools_of = {part: set[str]() for part in SplitSide}
     for position in range(len(dataset)):
         tools_of[split.part(position)] |= dataset.case(position).right_ids
-    assert not tools_of[Part.DEVELOPMENT] & tools_of[Part.HELD_OUT]
+    assert not tools_of[SplitSide.DEVELOPMENT] & tools_of[SplitSide.HELD_OUT]
     linked = [side for side in tools_of.values() if {"git/git_push", "git/git_log"} & side]
     assert len(linked) == 1, "a case over both holds them together"
     assert sum(split.groups.values()) == 4 + 5
@@ -134,13 +134,13 @@ def unequal(folder: Path, hub_cases: int, small_cases: int) -> Dataset:
 def test_E7_by_tool_a_large_group_is_held_out_as_often_as_a_small_one(tmp_path: Path) -> None:
     dataset = unequal(tmp_path / "d", hub_cases=12, small_cases=3)  # 12 of 102 cases: less than the share
     seeds = 200
-    splits = [draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed) for seed in range(seeds)]
+    splits = [draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed) for seed in range(seeds)]
     of_hub = sum(split.parts[0] for split in splits) / seeds
     of_another = sum(split.parts[12] for split in splits) / seeds
     # 6 of 31 groups: 0.19, give or take three standard errors of 0.028. By the least hash alone it would be over 0.9.
     assert 0.11 < of_hub < 0.28
     assert 0.11 < of_another < 0.28
-    assert {split.groups[Part.HELD_OUT] for split in splits} == {6}
+    assert {split.groups[SplitSide.HELD_OUT] for split in splits} == {6}
     assert all(split.large == () for split in splits)
     assert 0.15 < sum(split.held_out for split in splits) / seeds < 0.25, "and so is the share of cases"
 
@@ -148,9 +148,9 @@ def test_E7_by_tool_a_large_group_is_held_out_as_often_as_a_small_one(tmp_path: 
 def test_E7_by_tool_what_most_hangs_on_is_never_held_out(tmp_path: Path) -> None:
     dataset = unequal(tmp_path / "d", hub_cases=300, small_cases=2)
     for seed in range(40):
-        split = draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed)
+        split = draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed)
         assert not any(split.parts[:300])
-        assert split.groups == {Part.DEVELOPMENT: 25, Part.HELD_OUT: 6}
+        assert split.groups == {SplitSide.DEVELOPMENT: 25, SplitSide.HELD_OUT: 6}
         assert split.large == (LargeGroup("k", 300, 360, 0),)
         assert split.held_out == pytest.approx(12 / 360)
 
@@ -174,13 +174,13 @@ def test_E7_a_cluster_larger_than_the_share_stays_and_is_told(
         split = draw_split(dataset, share, seed=seed)
         assert [group.cases for group in split.large] == large
         assert not any(split.parts[group.position] for group in split.large)
-        assert split.groups[Part.HELD_OUT] >= 1
+        assert split.groups[SplitSide.HELD_OUT] >= 1
 
 
 @needs_shared_data
 def test_E7_by_tool_a_public_set_is_divided_as_asked(tmp_path: Path) -> None:
     dataset = open_dataset(str(SHARED_DATA / "seal_tools"))
     for seed in range(3):
-        split = draw_split(dataset, 0.2, by=Grouping.TOOL, seed=seed)
+        split = draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed)
         assert split.held_out < 0.4
         assert max(group.cases for group in split.large) > len(dataset) / 2

@@ -14,7 +14,7 @@ from tests.evals.cases.samples import public, write_dataset, write_imported, wri
 from tests.evals.cases.test_split import opened, rows
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
-from toolbelt.evals.cases.split import Part, draw_split
+from toolbelt.evals.cases.split import SplitSide, draw_split
 from toolbelt.evals.cases.split_files import write_split
 
 
@@ -25,9 +25,9 @@ def test_E7_lines_are_copied_as_they_are(tmp_path: Path) -> None:
     (folder / "cases.jsonl").write_bytes(("\r\n\r\n".join(lines)).encode())
     dataset = open_dataset(str(folder))
     parts = write_split(dataset, draw_split(dataset, 0.3), str(tmp_path / "out"))
-    found = [(tmp_path / "out" / part / "cases.jsonl").read_text().splitlines() for part in Part]
+    found = [(tmp_path / "out" / part / "cases.jsonl").read_text().splitlines() for part in SplitSide]
     assert sorted([*found[0], *found[1]]) == sorted(lines)
-    for part, kept in zip(Part, found, strict=True):
+    for part, kept in zip(SplitSide, found, strict=True):
         assert kept == [line for line in lines if line in kept], "in their order"
         again = open_dataset(parts[part].folder)
         assert (again.digest, len(again)) == (parts[part].digest, parts[part].cases)
@@ -40,9 +40,12 @@ def test_E3_an_imported_set_keeps_its_layout_and_its_excluded_cases_go_nowhere(t
     made += [public(id=f"none-{n}", expected=[], kind="irrelevant") for n in range(8)]
     dataset = open_dataset(str(write_imported(tmp_path / "d", made)))
     parts = write_split(dataset, draw_split(dataset, 0.25), str(tmp_path / "out"))
-    assert {part: written.cases for part, written in parts.items()} == {Part.DEVELOPMENT: 12, Part.HELD_OUT: 4}
+    assert {part: written.cases for part, written in parts.items()} == {
+        SplitSide.DEVELOPMENT: 12,
+        SplitSide.HELD_OUT: 4,
+    }
     assert (tmp_path / "out/dev/catalog.jsonl").read_bytes() == (tmp_path / "d/catalog.jsonl").read_bytes()
-    assert "lost" not in "".join((tmp_path / "out" / part / "cases.jsonl").read_text() for part in Part)
+    assert "lost" not in "".join((tmp_path / "out" / part / "cases.jsonl").read_text() for part in SplitSide)
 
 
 def test_E7_a_part_that_would_mean_something_else_is_refused(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_E9_what_cannot_be_compared_ends_with_2_and_says_why(
         pytest.param(["A", "nope.json"], "No baseline named 'nope.json'", id="no-such-baseline"),
         pytest.param(["B", "--against", "ful"], "Did you mean 'full'?", id="no-such-arm-to-hold-against"),
         pytest.param(["B", "--arm", "loadou"], "Did you mean 'loadout'?", id="no-such-arm"),
-        pytest.param(["B", "--arm", "full"], "say with --against which", id="the-arm-that-the-others-are-held-against"),
+        pytest.param(["B", "--arm", "full"], "`against`", id="the-arm-that-the-others-are-held-against"),
         pytest.param(["B", "--against", "local/bm25"], "2 arms go by 'local/bm25'", id="which-arm"),
         pytest.param(["A", "B", "--arm", "loadout"], "", id="one-arm-each-is-a-pair"),
         pytest.param(["B", "A", "--measure", "tokens"], "'tokens' is not one of", id="no-such-measure"),
@@ -187,7 +187,7 @@ def test_E9_no_arm_in_common(run: Callable[..., str], compare: Compare) -> None:
     ran = compare(old, new)
     assert ran.code == 2
     assert mentions(ran.err, "Error", new, "local/bm25 · oracle", "local/bm25 · tiered", old)
-    assert "--against" in ran.err
+    assert "against" in ran.err
     assert _pairs(compare(old, new, "--against", "full", "--json")) == [("full", "oracle"), ("full", "tiered")]
 
 

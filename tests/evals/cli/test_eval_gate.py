@@ -1,4 +1,4 @@
-"""`toolbelt eval gate`: what hurts fails, what does nothing passes, what cannot be told says so (rules E7 and E9)."""
+"""`toolbelt eval gate`: what hurts fails, what does nothing passes, what is undecided says so (rules E7 and E9)."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_a_report_that_cannot_be_written_hides_no_verdict(toolbelt: Toolbelt, sh
         pytest.param((*("--baseline", "baseline.json"), "--margin", "2"), "--margin", id="margin"),
         pytest.param((*("--baseline", "baseline.json"), "--margin", "nan"), "finite", id="no-number"),
         pytest.param((*("--baseline", "baseline.json"), "--measure", "latency"), "--measure", id="measure"),
-        pytest.param((*("--baseline", "baseline.json"), "--arm", ","), "--arm names no arm", id="no-arm"),
+        pytest.param((*("--baseline", "baseline.json"), "--arm", ","), "No arm is named", id="no-arm"),
         pytest.param(("baseline.json", *("--baseline", "./baseline.json")), "the same file", id="held-against-itself"),
         pytest.param(("--baseline", "baseline.json", "--junit", "baseline.json"), "the same file", id="over-baseline"),
         pytest.param(("--min-accuracy", "0.1", "--markdown", ".toolbelt/runs.db"), "the same file", id="over-store"),

@@ -207,7 +207,7 @@ def test_dry_run_asks_nobody_and_keeps_nothing(
     unknown = toolbelt(*RUN, "--model", "gpt-4o-mimi", "--dry-run")
     assert (unknown.code, "'gpt-4o-mini'" in unknown.err) == (2, True)
     shown = toolbelt(*RUN[:-1], "--dry-run")
-    assert "nothing was asked" in shown.out
+    assert "no model was called" in shown.out
 
 
 def test_limit_draws_the_same_cases_for_the_same_seed(toolbelt: Toolbelt, office: Path) -> None:

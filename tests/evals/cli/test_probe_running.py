@@ -9,7 +9,7 @@ import pytest
 from tests.wording import each_mentions
 from toolbelt.console import screen
 from toolbelt.evals.cli import probe_running
-from toolbelt.evals.cli.probe_running import WAIT_EVERY_SECONDS, Watcher, watch
+from toolbelt.evals.cli.probe_running import WAIT_EVERY_SECONDS, ProbeProgress, watch
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 
 DONE = CheckResult("unicode", CheckOutcome.WORKS)
@@ -17,7 +17,7 @@ DONE = CheckResult("unicode", CheckOutcome.WORKS)
 
 def test_a_wait_is_told_at_once_and_then_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     now = [100.0]
-    watcher = Watcher(lambda _: None, clock=lambda: now[0])
+    watcher = ProbeProgress(lambda _: None, clock=lambda: now[0])
     watcher.waiting(0.6, "unavailable: no\x1b[31m way.")
     watcher.waiting(2.0, "unavailable: told just now")
     now[0] += WAIT_EVERY_SECONDS
@@ -31,7 +31,7 @@ def test_a_wait_is_told_at_once_and_then_now_and_then(capsys: pytest.CaptureFixt
 
 def test_checks_are_counted() -> None:
     told: list[int] = []
-    watcher = Watcher(told.append)
+    watcher = ProbeProgress(told.append)
     watcher.show()
     watcher.checked(DONE)
     watcher.checked(DONE)

@@ -92,7 +92,7 @@ def test_arms_are_chosen_by_several_names(names: list[str], places: tuple[int, .
 
 @pytest.mark.parametrize(
     ("names", "says"),
-    [([""], "--arm names no arm"), ([" , ", ""], "--arm names no arm"), (["full", "nope"], "No arm named 'nope'")],
+    [([""], "No arm is named"), ([" , ", ""], "No arm is named"), (["full", "nope"], "No arm named 'nope'")],
 )
 def test_to_choose_none_is_an_error(names: list[str], says: str) -> None:
     with pytest.raises(ToolbeltError, match=says):

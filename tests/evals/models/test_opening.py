@@ -79,7 +79,7 @@ def test_E2_what_needs_no_key_opens_without(name: str) -> None:
     [
         pytest.param("gpt-4o-minni", "gpt-4o-mini", id="a-slip"),
         pytest.param("GPT-4o-mini-x", "gpt-4o-mini", id="another"),
-        pytest.param("nobody/knows-this-one", "--api-base", id="a-provider-nobody-knows"),
+        pytest.param("nobody/knows-this-one", "API base", id="a-provider-nobody-knows"),
         pytest.param("xyzzy", "xyzzy", id="nothing-like-it"),
     ],
 )
@@ -93,7 +93,7 @@ def test_E2_an_unknown_model_is_refused_with_the_nearest_names(name: str, near: 
 
 @pytest.mark.parametrize("provider", ["hosted_vllm", "lm_studio", "litellm_proxy"])
 def test_E2_a_server_of_ones_own_needs_its_address(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ToolbeltError, match="--api-base"):
+    with pytest.raises(ToolbeltError, match="API base"):
         open_model(f"{provider}/x")
     monkeypatch.setenv(f"{provider.upper()}_API_BASE", "http://127.0.0.1:9/v1")
     assert open_model(f"{provider}/x").name == f"{provider}/x"
@@ -163,7 +163,7 @@ def test_E2_with_an_address_any_name_is_asked_there_and_no_key_is_needed(
     ],
 )
 def test_E2_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(ToolbeltError, match="--api-base") as caught:
+    with pytest.raises(ToolbeltError, match="API base") as caught:
         open_model("gpt-4o", ModelOptions(address))
     assert "\x1b" not in str(caught.value)
 

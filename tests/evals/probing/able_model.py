@@ -16,7 +16,7 @@ from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.probing.checks import ProbePlan
 from toolbelt.evals.probing.results import ProbeResult
-from toolbelt.evals.probing.runner import ProbeSettings, Watcher, run_probe
+from toolbelt.evals.probing.runner import ProbeSettings, ProbeWatcher, run_probe
 from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import TOOL_CHOICES, Failure, ModelError, Usage
@@ -114,7 +114,7 @@ def probe(
     model: AbleModel,
     *,
     fresh: bool = False,
-    watcher: Watcher | None = None,
+    watcher: ProbeWatcher | None = None,
     wanted: ProbePlan | None = None,
     **changes: Any,
 ) -> ProbeResult:

@@ -10,16 +10,16 @@ from tests.evals.probing.able_model import AbleModel, probe
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.probing.checks import EVERY
 from toolbelt.evals.probing.costs import TOKENS_OF_AN_ANSWER, estimate_probe
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.providers.chat import Usage
 
 
-@pytest.mark.parametrize("room", [None, ModelLimits(8192, 2048)], ids=["no-window-known", "a-small-window"])
-def test_the_estimate_is_what_an_able_model_is_asked(tmp_path: Path, room: ModelLimits | None) -> None:
+@pytest.mark.parametrize("limits", [None, ModelLimits(8192, 2048)], ids=["no-window-known", "a-small-window"])
+def test_the_estimate_is_what_an_able_model_is_asked(tmp_path: Path, limits: ModelLimits | None) -> None:
     model = AbleModel()
-    estimated = estimate_probe(model, EstimateCounter(), room=room)
+    estimated = estimate_probe(model, EstimateCounter(), limits=limits)
     assert model.requests == [], "nobody is asked"
-    result = probe(tmp_path / "runs.db", model, room=room)
+    result = probe(tmp_path / "runs.db", model, limits=limits)
     assert estimated.requests == sum(one.requests for one in result.checks) == len(model.requests)
     definitions = sum(one.definition_tokens for one in result.checks)
     assert definitions == sum(request.offer.tokens for request in model.requests)

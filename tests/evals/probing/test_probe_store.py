@@ -128,3 +128,16 @@ def test_a_damaged_probe_is_named(kept: ProbeStore, damage: str) -> None:
     row = ("probes", probe) if " probes " in damage else ("probe_checks", "unicode")
     with pytest.raises(InvalidFileError, match=naming(str(kept.store.path), *row)):
         kept.probes()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["UPDATE probes SET probe = NULL", "UPDATE probes SET probe = X'ff'", "UPDATE probe_checks SET check_key = X'ff'"],
+)
+def test_E8_a_damaged_key_of_a_probe_is_named(kept: ProbeStore, damage: str) -> None:
+    begin(kept, "m", None, DONE)
+    kept.store.connection.execute(damage)
+    for read in (kept.probes, lambda: kept.get("20")):
+        with pytest.raises(InvalidFileError) as caught:
+            read()
+        assert caught.value.findings[0].rule == "damaged-row"

@@ -20,7 +20,7 @@ from toolbelt.evals.probing.learned_facts import learned_facts
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, total_cost, total_requests
 from toolbelt.evals.probing.runner import run_probe
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.store import RunStore
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.providers.chat import Failure, ModelError
@@ -115,7 +115,7 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("room", "tokens", "has_room"),
+    ("limits", "tokens", "has_room"),
     [
         (ModelLimits(), 10**9, True),
         (ModelLimits(8192), 8191, True),
@@ -124,9 +124,9 @@ def test_not_found_is_of_the_request_where_the_model_answers_others(path: Path) 
         (ModelLimits(8192, 2048), 6144, False),
     ],
 )
-def test_L15_room_is_what_the_reserve_leaves(room: ModelLimits, tokens: int, has_room: bool) -> None:
-    assert room.has_room(tokens) is has_room
-    assert (room.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
+def test_L15_room_is_what_the_reserve_leaves(limits: ModelLimits, tokens: int, has_room: bool) -> None:
+    assert limits.has_room(tokens) is has_room
+    assert (limits.fit("m", tokens, 1).verdict is FitVerdict.REFUSES) is not has_room, "as everywhere else"
 
 
 @pytest.mark.parametrize("failure", [Failure.AUTHENTICATION, Failure.QUOTA, Failure.NOT_FOUND])
@@ -223,7 +223,7 @@ def test_a_rate_limit_that_passes_leaves_no_trace_but_retries(path: Path) -> Non
 
 def test_what_has_no_room_is_not_asked(path: Path) -> None:
     model = AbleModel()
-    result = probe(path, model, room=ModelLimits(8192, 2048, max_tools=20, tool_calling=False))
+    result = probe(path, model, limits=ModelLimits(8192, 2048, max_tools=20, tool_calling=False))
     too_large = [one for one in result.checks if one.outcome is CheckOutcome.TOO_LARGE]
     assert [one.key for one in too_large] == ["tools_128", "tools_256"]
     assert {one.requests for one in too_large} == {0}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.running.plan import Arm, CaseFilter, Done, Plan
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.providers.chat import Sampling
@@ -112,7 +112,7 @@ def test_E8_a_plan_of_a_hundred_million_trials_takes_no_memory() -> None:
                 code={"toolbelt": "1.2.3", "commit": "0f" * 20, "changed": "yes"},
                 suite="compatibility",
                 limits={"gpt-4o": ModelLimits(128_000, 4_096, 128, True)},
-                left_out=(LeftOut("local/bm25", "loadout:auto", FitVerdict.UNKNOWN, "unknown"),),
+                left_out=(LeftOutArm("local/bm25", "loadout:auto", FitVerdict.UNKNOWN, "unknown"),),
                 ask_anyway=True,
             ),
             id="everything-said",

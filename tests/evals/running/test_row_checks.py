@@ -58,7 +58,17 @@ DAMAGES = [
     ("UPDATE cases SET content = '{}'", "`content` is '{}'"),
     ("UPDATE arms SET planned = 'x' WHERE arm = 1", "arms: arm 1: "),
     ("DELETE FROM arms WHERE arm = 1", "arms: arm 1: "),
+    ("UPDATE trials SET case_id = 'banana' WHERE trial = 3", "trials: trial 3: `case_id` is 'banana'"),
+    ("UPDATE requests SET failure = 'banana' WHERE trial = 3", "request 0, attempt 0: `failure` is 'banana'"),
+    ("UPDATE arms SET tokenizer = X'00' WHERE arm = 1", "arms: arm 1: `tokenizer` is X'00'"),
     ("UPDATE runs SET status = 'banana'", "`status` is 'banana'"),
+]
+RUN_DAMAGES = [
+    ("UPDATE runs SET run = NULL", "runs: run None: `run` is NULL"),
+    ("UPDATE runs SET run = X'ff00'", "`run` is X'FF00'"),
+    ("UPDATE runs SET created = X'ff00'", "`created` is X'FF00'"),
+    ("UPDATE runs SET status = 'banana'", "`status` is 'banana'"),
+    ("UPDATE runs SET reason = X'ff00'", "`reason` is X'FF00'"),
 ]
 
 
@@ -71,8 +81,18 @@ def test_E8_a_row_that_was_changed_by_hand_is_named(store: Path, statement: str,
                 opened.get("latest")
         assert {(finding.rule, finding.file) for finding in caught.value.findings} == {("damaged-row", str(store))}
         assert row in caught.value.findings[0].message
-        is_named = any(word in statement for word in ("banana", "ending"))
+        is_named = any(word in statement for word in ("outcome =", "ending", "status", "failure"))
         assert is_named == ("one of" in caught.value.findings[0].message)
+
+
+@pytest.mark.parametrize(("statement", "row"), RUN_DAMAGES)
+def test_E8_a_run_that_was_changed_by_hand_is_named_in_the_list_too(store: Path, statement: str, row: str) -> None:
+    damage(store, statement)
+    with RunStore(store) as opened:
+        for read in (opened.runs, lambda: opened.get("latest")):
+            with pytest.raises(InvalidFileError) as caught:
+                read()
+            assert row in caught.value.findings[0].message
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
+from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.records import Attempts, RequestRecord, TrialRecord
@@ -61,6 +62,7 @@ def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
     run = store.create(plan, ["o200k_base"] * 3)
     store.add_request(run, request_record(4, 0, 0, None))
     store.add_request(run, request_record(4, 0, 1))
+    store.add_cases(run, [Case(trial_record(2).case_id, (), ())])
     store.add_trial(run, trial_record(2))
     store.close()
 

@@ -15,7 +15,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.client import Unanswered
-from toolbelt.evals.running.limits import FitGuard, ModelLimits
+from toolbelt.evals.running.overflow import FitGuard, ModelLimits
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.records import Attempts, RequestRecord, TrialRecord
 from toolbelt.evals.scoring.outcome import Ending, Outcome

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.case import Answer, Case, ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, Selection
+from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
 
@@ -51,7 +51,7 @@ def case(expected: str | None, *accept: str, match: Matching = EXACT, forbidden:
     )
 
 
-def calls(text: str) -> list[Selection]:
+def calls(text: str) -> list[SelectedTool]:
     """`a=1` calls `a` with `n` 1; `a=?` with a text, `a=!` with no JSON; `?a` is of no catalog, `-a` not offered.
 
     Parts are set apart by blanks.
@@ -59,7 +59,7 @@ def calls(text: str) -> list[Selection]:
     return [selection(part) for part in text.split()]
 
 
-def selection(part: str) -> Selection:
+def selection(part: str) -> SelectedTool:
     mark = part[0] if part[0] in "?-" else ""
     name, _, number = part.removeprefix(mark).partition("=")
     arguments: Mapping[str, Any] | None = {}
@@ -67,7 +67,7 @@ def selection(part: str) -> Selection:
         arguments = None
     elif number:
         arguments = {"n": number if number == "?" else int(number)}
-    return Selection(0, name, None if mark == "?" else name, not mark, arguments)
+    return SelectedTool(0, name, None if mark == "?" else name, not mark, arguments)
 
 
 def score(of: Case, made: str, ending: Ending = Ending.STEPS) -> Score:
@@ -351,7 +351,7 @@ def test_E4_the_reason_is_one_sentence_that_names_tools_and_arguments(of: Case, 
 
 
 def test_E4_a_reason_is_short_however_long_names_and_arguments_are() -> None:
-    long = Selection(0, "n" * 5000, None, False, {"k" * 5000: "v" * 5000})
+    long = SelectedTool(0, "n" * 5000, None, False, {"k" * 5000: "v" * 5000})
     assert len(SCORER.score(case("a"), [long] * 100, Ending.STEPS).reason) < 500
     assert len(SCORER.score(case("a"), [long] * 100, Ending.REQUEST_LIMIT).reason) < 500
 

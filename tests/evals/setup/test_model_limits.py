@@ -10,10 +10,10 @@ import pytest
 
 from tests.cli.conftest import project
 from toolbelt.command.project import open_current_project
-from toolbelt.evals.running.limits import ModelLimits
+from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.plan import Arm
 from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, leave_out
-from toolbelt.evals.setup.reporting import CallbackReporter, Note, NoteKind
+from toolbelt.evals.setup.reporting import CallbackReporter, NoteKind, RunNote
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.project.project import Project
 
@@ -78,4 +78,4 @@ def test_L15_several_pairs_are_told_in_one_line() -> None:
         ("dumb", "loadout:auto", FitVerdict.UNSUPPORTED),
     ], "a pair, whatever the variant"
     text = "left out: dumb with 2 toolsets: It calls no tools, says toolbelt.yaml."
-    assert reporter.notes == [Note(NoteKind.LEFT_OUT, text, ("dumb",))]
+    assert reporter.notes == [RunNote(NoteKind.LEFT_OUT, text, ("dumb",))]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, ToolbeltError
 from toolbelt.evals.toolsets.spec import (
     BY_ROLE,
     BY_WINDOW,
@@ -21,6 +21,7 @@ from toolbelt.evals.toolsets.spec import (
     parse_toolset,
     toolset_forms,
 )
+from toolbelt.models.recommended import parse_recommended
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1).filter(
     lambda name: name == name.strip() and name.casefold() != "auto"
@@ -35,6 +36,40 @@ SPECS = st.one_of(
 @given(SPECS)
 def test_E1_a_spec_is_read_back_from_its_name(spec: ToolsetSpec) -> None:
     assert parse_toolset(str(spec)) == spec
+
+
+PARTS = [
+    "full",
+    "loadout",
+    "TIERED",
+    "dynamic",
+    "oracle",
+    "İ",
+    ":",
+    "*",
+    " ",
+    "+",
+    "9",
+    "near",
+    "Auto",
+    "git",
+    "ı",
+    "ſ",
+]
+
+
+@given(st.one_of(SPECS.map(str), st.lists(st.sampled_from(PARTS), max_size=5).map("".join)))
+@example("full+9")
+@example("loadout: auto")
+@example("loadout:git*")
+def test_E1_what_a_project_recommends_is_what_an_eval_calls_assignable(text: str) -> None:
+    """`toolbelt.models` must not import the harness, so that this law keeps the two readings of a name one."""
+    try:
+        recommended = str(parse_recommended(text))
+    except InvalidDefinitionError:
+        recommended = None
+    spec = find_toolset(text)
+    assert recommended == (str(spec) if spec is not None and spec.is_assignable else None)
 
 
 @pytest.mark.parametrize("form", toolset_forms())

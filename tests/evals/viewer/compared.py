@@ -11,13 +11,13 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Contrast,
     Contribution,
     Flip,
+    KindContrast,
     Measure,
-    Part,
     Unpaired,
 )
 from toolbelt.evals.analysis.comparison.reasons import CasesNote, CasesProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
-from toolbelt.evals.analysis.gate.verdict import Check
+from toolbelt.evals.analysis.gate.verdict import GateCheck
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 
@@ -45,12 +45,12 @@ PAIR = ArmComparison(
     flips=(Flip("case-01", "single", -1.0, RIGHT, WRONG),),
     confusions=(Confusion("files/read_1", "files/write", 0, 4), Confusion("", "files/write", 2, 2)),
     contribution=Contribution(-0.04, -0.06, 1.0, 0.9, 0.9, 0.89, newly_uncovered=2),
-    parts=(Part("single", 14, 0, 1, 0.912, 0.8), Part("multi", 6, 0, 0, 1.0, 1.0)),
+    parts=(KindContrast("single", 14, 0, 1, 0.912, 0.8), KindContrast("multi", 6, 0, 0, 1.0, 1.0)),
     unpaired=(Unpaired(True, "error", 2),),
 )
 WITHIN = Comparison(ABOUT, ABOUT, notes=(CasesNote(CasesProblem.UNSCORED, 2, 1, 1),), pairs=(PAIR,))
 CHECKS = (
-    Check("complete", Verdict.NO_REGRESSION, "all of 60 trials came to an end"),
-    Check("sample-size", Verdict.INSUFFICIENT_DATA, "20 clusters are too few", arm="full"),
-    Check("accuracy", Verdict.REGRESSION, "90.0% → 80.0%", arm="loadout"),
+    GateCheck("complete", Verdict.NO_REGRESSION, "all of 60 trials came to an end"),
+    GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, "20 clusters are too few", arm="full"),
+    GateCheck("accuracy", Verdict.REGRESSION, "90.0% → 80.0%", arm="loadout"),
 )

@@ -22,7 +22,7 @@ from tests.evals.viewer.writing import PICTURE, page_file, page_text
 from tests.evals.views.matrices import big_matrix, left_out, scored, small_matrix
 from tests.wording import each_mentions
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row, UnassignableToolsets
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick, UnassignableToolsets
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
@@ -79,7 +79,7 @@ def test_why_not_all_was_scored_is_told_of_so_many_and_the_rest_counted() -> Non
     many = [
         Cell(f"t{n}", CellState.CANNOT_FIT, n, reasons=left_out(f"Too long by {n}.")) for n in range(MOST_REASONS + 5)
     ]
-    matrix = replace(small_matrix(), rows=(Row("m", tuple(many), Pick("m")),))
+    matrix = replace(small_matrix(), rows=(ModelRow("m", tuple(many), Pick("m")),))
     values = matrix_values(matrix)
     assert (len(values["unscored"]), values["more_unscored"]) == (MOST_REASONS, 5)
     assert "<li>and 5 more</li>" in page_text(small_run(), matrix=matrix)
@@ -136,7 +136,7 @@ def test_E8_what_a_probe_did_not_make_is_not_said_to_fail() -> None:
 
 def hostile_matrix() -> Matrix:
     rows = [
-        Row(
+        ModelRow(
             text,
             (scored(text, n, 5), Cell(text, CellState.CANNOT_FIT, reasons=left_out(text))),
             Pick(text, n, n, reasons=(text,)),

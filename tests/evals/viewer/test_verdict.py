@@ -23,7 +23,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
     TooFewCases,
 )
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -48,7 +48,7 @@ def top_of(page: str) -> str:
     ],
     ids=["one-failed", "one-undecided", "all-passed", "nothing-looked-at-is-no-pass"],
 )
-def test_a_gate_says_its_verdict_in_words_and_every_check(checks: tuple[Check, ...], words: str) -> None:
+def test_a_gate_says_its_verdict_in_words_and_every_check(checks: tuple[GateCheck, ...], words: str) -> None:
     top = top_of(page_text(small_run(), gate=GateResult(ABOUT, checks, Limits())))
     assert words in top
     assert all(check.message in top for check in checks)
@@ -204,7 +204,8 @@ def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None
     notes = (SideNote(SideProblem.UNFINISHED, about),)
     comparison = Comparison(about, ABOUT, differences=(Mismatch(Aspect.CATALOG),), notes=notes, pairs=(pair,))
     page = page_text(
-        small_run(), gate=GateResult(about, (Check(text, Verdict.REGRESSION, text, arm=text),), Limits(), comparison)
+        small_run(),
+        gate=GateResult(about, (GateCheck(text, Verdict.REGRESSION, text, arm=text),), Limits(), comparison),
     )
     plain = page_text(small_run(), gate=GateResult(ABOUT, CHECKS[-1:], Limits(), WITHIN))
     page.encode("utf-8")

@@ -13,8 +13,8 @@ from toolbelt.evals.analysis.matrix.matrix import (
     CellState,
     FailedTrials,
     Matrix,
+    ModelRow,
     Pick,
-    Row,
 )
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.loadouts.fit import FitVerdict
@@ -66,16 +66,16 @@ def small_matrix() -> Matrix:
     return Matrix(
         "20260301-120000-abcd", "assistant", "assistant", 60, 0.02, TOOLSETS,
         (
-            Row("openai/gpt-5-mini", roomy, Pick(
+            ModelRow("openai/gpt-5-mini", roomy, Pick(
                 "openai/gpt-5-mini", best=0, choice=2, sure=True, toolset="loadout:minimal",
                 candidates=(Candidate(2), Candidate(0)),
                 reasons=("Give it loadout:minimal: 400 tokens instead of 21,000, and not worse.",),
             ), 272_000),
-            Row("ollama/qwen3:4b", tight, Pick(
+            ModelRow("ollama/qwen3:4b", tight, Pick(
                 "ollama/qwen3:4b", best=7, choice=7, sure=True, toolset="loadout:minimal",
                 candidates=(Candidate(7), Candidate(6)), reasons=("full cannot fit into its window.",),
             ), 8_192),
-            Row("local/deaf", deaf, Pick("local/deaf", reasons=("It calls no tools.",))),
+            ModelRow("local/deaf", deaf, Pick("local/deaf", reasons=("It calls no tools.",))),
         ),
         notes=(FailedTrials(3, 60, "20260301-120000-abcd"),),
     )  # fmt: skip
@@ -99,7 +99,7 @@ def big_matrix(models: int, toolsets: int) -> Matrix:
         choice = places[y % len(places)] if places else None
         picked = [None if x is None else y * toolsets + x for x in (best, choice)]
         rows.append(
-            Row(
+            ModelRow(
                 model,
                 tuple(cells),
                 Pick(model, best=picked[0], choice=picked[1], sure=y % 3 > 0, reasons=("As measured.",)),

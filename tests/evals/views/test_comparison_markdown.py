@@ -68,7 +68,7 @@ def test_as_many_cases_as_asked_for() -> None:
 def test_every_pair_is_told_of_in_a_sentence_of_its_own() -> None:
     pairs = (make_pair(), with_accuracy(make_pair(), **REGRESSION), with_accuracy(make_pair(), **UNSURE))
     text = comparison_markdown(make_comparison(*pairs))
-    for said in ("is not worse than full by more", "is worse than full by 6.0", "cannot be told"):
+    for said in ("is not worse than full by more", "is worse than full by 6.0", "cannot be decided"):
         assert len(re.findall(rf"^\*\*.*{said}.*\*\*$", text, re.MULTILINE)) == 1
 
 

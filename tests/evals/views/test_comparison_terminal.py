@@ -29,7 +29,7 @@ from tests.evals.analysis.comparison.samples import (
     with_accuracy,
 )
 from tests.wording import mentions
-from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure, Part, Unpaired
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, KindContrast, Measure, Unpaired
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, MissingFigures, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
@@ -165,8 +165,8 @@ def test_what_was_wrong_is_told_of_the_arm_that_does_worse() -> None:
 )
 def test_kinds_that_are_not_shown_are_counted(changed: int, same: int, line: str) -> None:
     parts = (
-        *(Part(f"kind-{number}", 10, 0, 1, 1.0, 0.9) for number in range(changed)),
-        *(Part(f"same-{number}", 10, 0, 0, 1.0, 1.0) for number in range(same)),
+        *(KindContrast(f"kind-{number}", 10, 0, 1, 1.0, 0.9) for number in range(changed)),
+        *(KindContrast(f"same-{number}", 10, 0, 0, 1.0, 1.0) for number in range(same)),
     )
     shown = _shown(make_comparison(make_pair(parts=parts)), 118)
     assert "same-" not in shown
@@ -190,7 +190,7 @@ def test_E7_a_pair_of_which_nothing_was_scored() -> None:
         unpaired=(Unpaired(True, "error", 600),),
     )  # fmt: skip
     shown = _shown(make_comparison(pair, make_pair(new=TIERED)), 80)
-    assert mentions(" ".join(shown.split()), "cannot be told", "no case was scored")
+    assert mentions(" ".join(shown.split()), "cannot be decided", "no case was scored")
     assert mentions(shown, "not scored", "new 600 error")
     assert "measure" not in _shown(make_comparison(pair), 80)
     assert "None" not in shown

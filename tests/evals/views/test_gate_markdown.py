@@ -11,7 +11,7 @@ import pytest
 from tests.evals.analysis.evidence.sides import ABOUT, FULL, RIGHT, WRONG, side
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate_markdown import gate_markdown
@@ -183,7 +183,7 @@ def test_a_comment_calls_nobody() -> None:
 
 
 def test_without_a_baseline_there_are_the_checks_alone() -> None:
-    checks = (Check("min-accuracy", Verdict.INSUFFICIENT_DATA, "too few cases", "m · full"),)
+    checks = (GateCheck("min-accuracy", Verdict.INSUFFICIENT_DATA, "too few cases", "m · full"),)
     assert gate_markdown(GateResult(replace(ABOUT, cases=3), checks, Limits())) == (
         "### ⚠️ Tool selection: insufficient data\n\n"
         "Run 20260301-120000-beef: 3 cases of office.\n\n"

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tests.evals.analysis.evidence.sides import FULL, RIGHT, TIERED, WRONG, side
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate_terminal import gate_view, short_labels
 
@@ -55,8 +55,8 @@ def test_a_narrow_screen_loses_nothing(width: int) -> None:
 
 def test_arms_of_one_model_go_by_their_toolset() -> None:
     other = replace(TIERED, model="other")
-    of_one = tuple(Check("accuracy", Verdict.NO_REGRESSION, "", arm.label) for arm in (FULL, TIERED))
-    of_two = (*of_one, Check("accuracy", Verdict.NO_REGRESSION, "", other.label))
+    of_one = tuple(GateCheck("accuracy", Verdict.NO_REGRESSION, "", arm.label) for arm in (FULL, TIERED))
+    of_two = (*of_one, GateCheck("accuracy", Verdict.NO_REGRESSION, "", other.label))
     assert list(short_labels(of_one).values()) == ["full", "tiered"]
     assert list(short_labels(of_two).values()) == ["local/bm25 · full", "local/bm25 · tiered", "other · tiered"]
 

@@ -13,7 +13,7 @@ from tests.evals.analysis.evidence.sides import ABOUT, FAILED, FULL, RIGHT, WRON
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.gate.gate import check_run
-from toolbelt.evals.analysis.gate.verdict import Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.junit import gate_junit, write_run_junit
 
@@ -54,9 +54,9 @@ GATE = """\
 
 def test_the_whole_of_a_gate() -> None:
     checks = (
-        Check("reviewed", Verdict.NO_REGRESSION, "no case is a draft"),
-        Check("min-accuracy", Verdict.REGRESSION, "50% of \x1b[31m100 \ufffe", "m <&> · full", 0.5, 0.4, 0.6, 0.9),
-        Check("sample-size", Verdict.INSUFFICIENT_DATA, "too few", "m · full"),
+        GateCheck("reviewed", Verdict.NO_REGRESSION, "no case is a draft"),
+        GateCheck("min-accuracy", Verdict.REGRESSION, "50% of \x1b[31m100 \ufffe", "m <&> · full", 0.5, 0.4, 0.6, 0.9),
+        GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, "too few", "m · full"),
     )
     assert gate_junit(GateResult(ABOUT, checks, Limits())) == GATE
 

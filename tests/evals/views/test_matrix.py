@@ -13,10 +13,10 @@ from rich.console import Console
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from tests.wording import mentions
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.analysis.summary.run_summary import Rate
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
 from toolbelt.loadouts.fit import FitVerdict
@@ -31,7 +31,7 @@ RUN = WrittenRun(
         Asked("full", "x" * 100, 46_000, model="ollama/qwen3:8b"),
         Asked("loadout:minimal", GOOD, 4_600, model="ollama/qwen3:8b"),
     ],
-    left_out=(LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),),
+    left_out=(LeftOutArm("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),),
 )
 
 
@@ -123,7 +123,7 @@ def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFi
         Asked(f"loadout:x{number}", "x" * 9, tokens, reason=describe_fit(room.fit("m", tokens, 9))[0])
         for number, tokens in enumerate((46_493, 9_500, 37_596))
     ]
-    left_out = (LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "No loadout fits."),)
+    left_out = (LeftOutArm("m", "loadout:auto", FitVerdict.REFUSES, "No loadout fits."),)
     run = WrittenRun([*arms, Asked("tiered", "+" * 9, 90)], rooms={"m": room}, left_out=left_out)
     text = " ".join(shown(matrix_of(run), 80, capsys).split())
     assert "m with loadout:auto: nothing fits: No loadout fits. " in text
@@ -198,7 +198,7 @@ def _labels() -> itertools.chain[str]:
     )
 
 
-def _row(model: str, number: int, labels: Sequence[str]) -> Row:
+def _row(model: str, number: int, labels: Sequence[str]) -> ModelRow:
     cells = tuple(
         Cell(
             label,
@@ -212,7 +212,7 @@ def _row(model: str, number: int, labels: Sequence[str]) -> Row:
         for place, label in enumerate(labels)
     )
     first = number * len(labels)
-    return Row(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))
+    return ModelRow(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))
 
 
 def test_E10_the_whole_of_it_as_markdown() -> None:

@@ -18,7 +18,7 @@ from tests.evals.views.sample import ARMS, sample_run
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.run import run
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.run_markdown import _OPTIONS, report_markdown
 from toolbelt.loadouts.fit import FitVerdict
@@ -100,7 +100,7 @@ def test_the_command_of_a_suite_names_every_model_in_the_order_asked_for() -> No
         _summary("full", "tiered"),
         suite="compatibility",
         rooms={"deaf": ModelLimits(tool_calling=False), "m": ModelLimits(8192)},
-        left_out=(LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "So."),),
+        left_out=(LeftOutArm("deaf", "full", FitVerdict.UNSUPPORTED, "So."),),
         settings={"ask_anyway": True},
     )
     [command] = re.findall(r"^toolbelt eval run .*$", report_markdown(summary), re.MULTILINE)

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from toolbelt.runtime.reducers.reducer import ReduceInfo
-from toolbelt.runtime.reducers.shell import ShellReducer
+from toolbelt.runtime.reducers.shell import ShellReducer, shorten
+from toolbelt.runtime.reducers.shell_noise import TEST_RUNS, remove_noise
 from toolbelt.runtime.results import ToolResult
 
 R = range(40)
@@ -280,3 +281,27 @@ def test_R5_a_failure_that_is_said_nowhere_else_stays(ends: str) -> None:
 def test_R5_a_small_run_stays() -> None:
     text = "tests/a.py .. [100%]\n2 passed in 0.01s\n"
     assert reduce(text, "pytest") == text
+
+
+def test_R5_what_a_passed_go_test_logged_does_not_crowd_out_why_another_failed() -> None:
+    passed = [
+        line for i in range(900) for line in (f"=== RUN   TestA{i}", f"    a_test.go:{i}: log", f"--- PASS: TestA{i}")
+    ]
+    failed = ["=== RUN   TestB", "    b_test.go:12: got 3, want 4", "--- FAIL: TestB (0.00s)"]
+    output = "\n".join([*passed, *failed, *passed, "FAIL", "FAIL\texample.com/x\t0.4s"])
+    reduced = shorten(output, [("go", "test", "-v")], 8_192)
+    assert "got 3, want 4" in reduced
+    assert len(reduced) < 500
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(["=== NAME  TestA", "    a_test.go:1: why", "--- PASS: TestB"], id="of-another-test-in-parallel"),
+        pytest.param(["--- FAIL: TestA", "    a_test.go:1: why", "--- PASS: TestB"], id="of-a-result"),
+        pytest.param(["=== RUN   TestA/b", "    a_test.go:1: why", "--- PASS: TestA/bc"], id="of-a-longer-name"),
+    ],
+)
+def test_R5_only_what_the_passed_go_test_itself_logged_is_left_out(lines: list[str]) -> None:
+    go = next(kind for kind in TEST_RUNS if kind.name == "go test")
+    assert "    a_test.go:1: why" in remove_noise(lines, [go])[0]

@@ -25,6 +25,8 @@ class OutputKind:
         tally: Counted lines, by their name in the note.
         blocks: First lines of blocks that are left out, each with the line after the block, which stays.
         repeated: Lines that are noise if there is a line like the second, which repeats them with more details.
+        logs: Of tests that log before their result: the line that names the test, a line that it logs, and the line
+            that names it once it has passed. What it logged is noise then, and what its subtests logged.
     """
 
     name: str
@@ -35,6 +37,7 @@ class OutputKind:
     tally: Mapping[str, re.Pattern[str]] = field(default_factory=FrozenDict)
     blocks: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = ()
     repeated: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = ()
+    logs: tuple[tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]], ...] = ()
 
 
 _MAX_LINE_CHARS = 1_000
@@ -67,6 +70,7 @@ def remove_noise(lines: Sequence[str], kinds: Iterable[OutputKind]) -> tuple[lis
     dropped = 0
     until: re.Pattern[str] | None = None
     repeated = _find_repeated(lines, kinds)
+    logged = _find_logged(lines, kinds)
     for number, line in enumerate(lines, 1):
         if until is not None and until.match(line[:_MAX_LINE_CHARS]):
             until = None
@@ -74,7 +78,12 @@ def remove_noise(lines: Sequence[str], kinds: Iterable[OutputKind]) -> tuple[lis
             until = next(
                 (end for kind in kinds for start, end in kind.blocks if start.match(line[:_MAX_LINE_CHARS])), None
             )
-        if until is not None or _is_noise(line, kinds) or any(each.match(line[:_MAX_LINE_CHARS]) for each in repeated):
+        if (
+            until is not None
+            or number in logged
+            or _is_noise(line, kinds)
+            or any(each.match(line[:_MAX_LINE_CHARS]) for each in repeated)
+        ):
             dropped += 1
         elif line.strip() or (useful and useful[-1].strip()):  # of several blank lines, one
             useful.append(line)
@@ -91,6 +100,22 @@ def _find_repeated(lines: Sequence[str], kinds: Iterable[OutputKind]) -> list[re
         for line_pattern, repetition in kind.repeated
         if any(repetition.match(line[:_MAX_LINE_CHARS]) for line in lines)
     ]
+
+
+def _find_logged(lines: Sequence[str], kinds: Iterable[OutputKind]) -> set[int]:
+    """Numbers of the lines that tests logged and then passed."""
+    logged: set[int] = set()
+    for start, log, passed in (each for kind in kinds for each in kind.logs):
+        test, pending = "", []
+        for number, line in enumerate((line[:_MAX_LINE_CHARS] for line in lines), 1):
+            if test and log.match(line):
+                pending.append(number)
+                continue
+            if (result := passed.match(line)) and f"{test}/".startswith(f"{result[1]}/"):
+                logged.update(pending)
+            started = start.match(line)
+            test, pending = started[1] if started else "", []
+    return logged
 
 
 def _is_noise(line: str, kinds: Iterable[OutputKind]) -> bool:
@@ -254,6 +279,8 @@ TEST_RUNS: tuple[OutputKind, ...] = (
                 "tests skipped": re.compile(r"\s*--- SKIP: "),
             }
         ),
+        # `go test -v` prints what a test logs before its result; what a failed one logged says why.
+        logs=((re.compile(r"=== (?:RUN|CONT|NAME) +(\S+)"), re.compile(r" {4,}\S"), re.compile(r"--- PASS: (\S+)")),),
     ),
     OutputKind(
         "cargo test",

@@ -12,8 +12,8 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Contrast,
     Contribution,
     Flip,
+    KindContrast,
     Measure,
-    Part,
     Unpaired,
 )
 from toolbelt.evals.analysis.comparison.reasons import MissingFigures, TooFewCases
@@ -114,9 +114,9 @@ def make_pair(old: ArmName = FULL, new: ArmName = LOADOUT, **changes: Any) -> Ar
         ),
         contribution=Contribution(-0.011, 0.028, 0.983, 0.943, 0.278, 0.308, 24, 0),
         parts=(
-            Part("multi", 150, 1, 5, 0.2, 0.1733),
-            Part("single", 430, 11, 4, 0.29, 0.3063),
-            Part("irrelevant", 20, 0, 0, 1.0, 1.0),
+            KindContrast("multi", 150, 1, 5, 0.2, 0.1733),
+            KindContrast("single", 430, 11, 4, 0.29, 0.3063),
+            KindContrast("irrelevant", 20, 0, 0, 1.0, 1.0),
         ),
         unpaired=(Unpaired(False, "error", 3), Unpaired(True, "not run", 1)),
     )

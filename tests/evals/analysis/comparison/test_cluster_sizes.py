@@ -7,10 +7,10 @@ import pytest
 from tests.evals.analysis.comparison.sides import side
 from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
-from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, Note
+from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, ComparisonNote
 
 
-def notes(sizes: list[int], old: str = "+") -> tuple[Note, ...]:
+def notes(sizes: list[int], old: str = "+") -> tuple[ComparisonNote, ...]:
     clusters = [f"k{number}" for number, size in enumerate(sizes) for _ in range(size)]
     one, other = side(old * len(clusters), clusters=clusters), side("+" * len(clusters), clusters=clusters, name="b")
     return compare_arms(one, other, pair_arms(one.arms, other.arms), resamples=100).notes

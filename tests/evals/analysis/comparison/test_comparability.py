@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_side_notes
+from toolbelt.evals.analysis.comparison.comparability import find_incomparable, find_mismatches, find_side_notes
 from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 
@@ -66,7 +66,7 @@ def test_E7_what_must_agree(changes: dict[str, Any], expected: list[Mismatch]) -
 )
 def test_E7_what_may_differ_is_no_reason_to_refuse(changes: dict[str, Any], expected: list[Aspect]) -> None:
     other = replace(B, **changes)
-    assert [one.aspect for one in find_differences(A, other)] == expected
+    assert [one.aspect for one in find_mismatches(A, other)] == expected
     assert find_incomparable(A, other) == ()
 
 
@@ -82,4 +82,4 @@ def test_E7_unfinished_runs_and_drafts_are_noted() -> None:
 
 def test_within_a_run_nothing_is_said_twice() -> None:
     run = replace(A, status="interrupted", drafts=2, code={"changed": "yes"})
-    assert (find_incomparable(run, run), find_differences(run, run), len(find_side_notes(run, run))) == ((), (), 2)
+    assert (find_incomparable(run, run), find_mismatches(run, run), len(find_side_notes(run, run))) == ((), (), 2)

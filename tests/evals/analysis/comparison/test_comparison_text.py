@@ -52,13 +52,13 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
         ),
         pytest.param(
             UNSURE,
-            "Whether loadout is worse than full by more than 2.0 points cannot be told: the difference lies between "
+            "Whether loadout is worse than full by more than 2.0 points cannot be decided: the difference lies between "
             f"-4.1 and +3.7 points ({INTERVAL}); about 5,800 cases would do. loadout {SAVED}",
             id="too-few-cases-says-how-many-would-do",
         ),
         pytest.param(
             {"verdict": Verdict.INSUFFICIENT_DATA, "reasons": (MissingFigures.SINGLE_CLUSTER,)},
-            "Whether loadout is worse than full by more than 2.0 points cannot be told: A single cluster of "
+            "Whether loadout is worse than full by more than 2.0 points cannot be decided: A single cluster of "
             f"cases has no interval. loadout {SAVED}",
             id="unscored-is-no-matter-of-more-cases",
         ),
@@ -71,7 +71,7 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
                 "verdict": Verdict.INSUFFICIENT_DATA,
                 "reasons": (UncertainLoss(0.3, 0.3, 1),),
             },
-            "Whether loadout is worse than full by more than 2.0 points cannot be told. A loss is likely but not "
+            "Whether loadout is worse than full by more than 2.0 points cannot be decided. A loss is likely but not "
             f"certain: the p value is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 "
             f"cases would do. loadout {SAVED}",
             id="why-an-interval-below-0-is-no-loss",
@@ -117,7 +117,7 @@ def test_E7_a_sentence_of_each_verdict(changes: dict[str, Any], said: str) -> No
 def test_E7_nothing_scored_is_said_so() -> None:
     nothing = Contrast(Measure.ACCURACY, verdict=Verdict.INSUFFICIENT_DATA, reasons=(MissingFigures.NO_SHARED_CASES,))
     pair = make_pair(contrasts=(nothing,))
-    assert _say(pair) == "Whether loadout is worse than full cannot be told: no case was scored in both arms."
+    assert _say(pair) == "Whether loadout is worse than full cannot be decided: no case was scored in both arms."
 
 
 def test_E4_a_new_overflow_comes_first_whatever_the_accuracy() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import OUTCOMES, Written, side
-from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, Measure, Part
+from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, KindContrast, Measure
 from toolbelt.evals.analysis.comparison.explanations import (
     find_confusions,
     find_contribution,
@@ -56,16 +56,16 @@ def test_solved_has_flips_of_its_own() -> None:
     first, second = find_flips(both, Measure.SOLVED)
     assert (first.case, first.change, first.new) == ("c0", -1, OUTCOMES["a"])
     assert (second.case, second.change) == ("c2", 1)
-    assert part_by_kind(both, Measure.SOLVED) == (Part("single", 3, 1, 1, 1 / 3, 1 / 3),)
+    assert part_by_kind(both, Measure.SOLVED) == (KindContrast("single", 3, 1, 1, 1 / 3, 1 / 3),)
 
 
 def test_kinds_come_by_what_they_cost() -> None:
     kinds = ["one", "two", "two", "two", "three", "three", "none"]
     found = part_by_kind(scored(side("++++-++", kinds=kinds), side("---+++.", kinds=kinds)))
     assert found == (
-        Part("two", 3, 0, 2, 1, 1 / 3),  # a third is left, but it cost more than all of `one`
-        Part("one", 1, 0, 1, 1, 0),
-        Part("three", 2, 1, 0, 0.5, 1),
+        KindContrast("two", 3, 0, 2, 1, 1 / 3),  # a third is left, but it cost more than all of `one`
+        KindContrast("one", 1, 0, 1, 1, 0),
+        KindContrast("three", 2, 1, 0, 0.5, 1),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolbelt.evals.analysis.comparison.comparability import find_differences, find_incomparable, find_side_notes
+from toolbelt.evals.analysis.comparison.comparability import find_incomparable, find_mismatches, find_side_notes
 from toolbelt.evals.analysis.comparison.reason_text import describe_mismatch, describe_reason, describe_side_note
 from toolbelt.evals.analysis.comparison.reasons import (
     CountedAs,
@@ -44,7 +44,7 @@ def incomparable(old: SideInfo, new: SideInfo) -> tuple[str, ...]:
 
 
 def differences(old: SideInfo, new: SideInfo) -> list[str]:
-    return [describe_mismatch(one, old, new) for one in find_differences(old, new)]
+    return [describe_mismatch(one, old, new) for one in find_mismatches(old, new)]
 
 
 def notes(old: SideInfo, new: SideInfo) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvid
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data
 from toolbelt.evals.analysis.gate.gate_text import summary_line
-from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits, LostTool
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.intervals import wilson_interval
 from toolbelt.evals.statistics.verdict import Verdict
@@ -38,7 +38,7 @@ def base(*arms: Sequence[Attempt], names: Sequence[ArmName] = (FULL, TIERED)) ->
     return side(*arms, names=names, is_baseline=True, name="baseline.json")
 
 
-def find_check(result: GateResult, name: str, arm: str = "") -> Check:
+def find_check(result: GateResult, name: str, arm: str = "") -> GateCheck:
     return next(check for check in result.checks if check.name == name and arm in check.arm)
 
 
@@ -208,7 +208,7 @@ def test_E6_cost(old: float | None, new: float | None, verdict: Verdict) -> None
     check = find_check(result, "cost")
     assert check.verdict is verdict
     if verdict is UNSURE:
-        assert check.message.startswith("cannot be told: ")
+        assert check.message.startswith("cannot be decided: ")
 
 
 def test_arms_are_held_against_their_own_kind_alone() -> None:
@@ -320,7 +320,7 @@ ORDER = (PASS, UNSURE, FAIL)
 
 @given(st.lists(st.sampled_from(ORDER), min_size=1, max_size=6))
 def test_the_worst_check_decides(verdicts: list[Verdict]) -> None:
-    checks = tuple(Check(f"check-{number}", verdict, "") for number, verdict in enumerate(verdicts))
+    checks = tuple(GateCheck(f"check-{number}", verdict, "") for number, verdict in enumerate(verdicts))
     assert GateResult(ABOUT, checks, Limits()).verdict is max(verdicts, key=ORDER.index)
 
 

@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import gate_data
 from toolbelt.evals.analysis.gate.gate_text import summary_line
-from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, GateResult, Limits
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, GateResult, Limits
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
@@ -30,7 +30,7 @@ def base(*arms: Sequence[Attempt | None]) -> WrittenSide:
     return side(*arms, is_baseline=True, name="baseline.json")
 
 
-def of(result: GateResult, arm: str) -> dict[str, Check]:
+def of(result: GateResult, arm: str) -> dict[str, GateCheck]:
     return {check.name: check for check in result.checks if check.arm == arm}
 
 

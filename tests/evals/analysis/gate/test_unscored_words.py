@@ -20,7 +20,7 @@ from tests.wording import mentions
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import gate_data
-from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, Check, Limits
+from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 
 MANY = 300
@@ -31,7 +31,7 @@ def base(attempts: Sequence[Attempt | None]) -> WrittenSide:
     return side(attempts, names=(FULL, TIERED), is_baseline=True, name="baseline.json")
 
 
-def found(name: str, new: Sequence[Attempt | None], old: Sequence[Attempt | None] | None = None) -> Check:
+def found(name: str, new: Sequence[Attempt | None], old: Sequence[Attempt | None] | None = None) -> GateCheck:
     planned = len(new)
     result = check_run(side(new, cases=planned), Limits(), base(old or [RIGHT] * planned))
     return next(check for check in result.checks if check.name == name)
@@ -68,7 +68,7 @@ def found(name: str, new: Sequence[Attempt | None], old: Sequence[Attempt | None
         pytest.param(
             [FAILED] * MANY,
             UNSURE,
-            "cannot be told: none of the 300 cases that fitted was answered",
+            "cannot be decided: none of the 300 cases that fitted was answered",
             id="nothing-answered",
         ),
     ],
@@ -83,7 +83,7 @@ def test_E4_what_is_said_of_the_window_rests_on_answers(new: list[Attempt | None
 
 def test_E4_where_no_case_fitted_before_nothing_is_known() -> None:
     check = found("overflow", [RIGHT] * 3, [FAILED] * 3)
-    assert (check.verdict, check.message) == (UNSURE, "cannot be told: no case fitted")
+    assert (check.verdict, check.message) == (UNSURE, "cannot be decided: no case fitted")
 
 
 def test_E4_one_error_of_724_leaves_the_whole_gate_a_pass() -> None:

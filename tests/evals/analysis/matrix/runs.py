@@ -15,7 +15,7 @@ from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.store import RunRow, RunStore
 
@@ -94,7 +94,7 @@ class WrittenRun:
 
     arms: Sequence[Asked]
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutArm, ...] = ()
     drafts: int = 0
     status: str = "finished"
     reason: str = ""

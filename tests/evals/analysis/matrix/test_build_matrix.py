@@ -16,7 +16,7 @@ from toolbelt.evals.analysis.matrix.matrix import Cell, CellProblem, CellReason,
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
-from toolbelt.evals.running.limits import LeftOut, ModelLimits, describe_refusal
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits, describe_overflow
 from toolbelt.loadouts.fit import FitVerdict
 
 SMALL = ModelLimits(context_window=8192, output_reserve=1024, max_tools=128, tool_calling=True)
@@ -76,11 +76,11 @@ def test_E4_why_a_cell_is_not_scored_is_told_with_its_commonest_reason() -> None
 def test_E4_too_many_tools_are_not_told_as_length(tools: int, tokens: int, window: int, problem: CellProblem) -> None:
     room = ModelLimits(context_window=window, max_tools=128)
     offer = Offer(tuple(Offered(f"t{number}", CATALOG.tools[0], {}, tokens // tools) for number in range(tools)))
-    refusal = room.find_refusal("m", offer)
+    refusal = room.find_overflow("m", offer)
     assert refusal is not None
-    asked = Asked("full", "xx", tokens, tools=tools, reason=describe_refusal(refusal))
+    asked = Asked("full", "xx", tokens, tools=tools, reason=describe_overflow(refusal))
     shown = cell(matrix_of(WrittenRun([asked], rooms={"m": room})), "m", "full")
-    assert shown.reasons == (CellReason(problem, 2, describe_refusal(refusal)),)
+    assert shown.reasons == (CellReason(problem, 2, describe_overflow(refusal)),)
     assert mentions(describe_cell(shown), "2 of 2", "too many tools" if shown.too_many_tools else "too long")
     assert shown.too_many_tools is (problem is CellProblem.TOO_MANY_TOOLS)
 
@@ -110,9 +110,9 @@ def test_L15_whether_what_was_offered_first_fits(asked: Asked, room: ModelLimits
 
 def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
     left_out = (
-        LeftOut("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),
-        LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),
-        LeftOut("vague", "loadout:auto", FitVerdict.UNKNOWN, "Its window is unknown."),
+        LeftOutArm("deaf", "full", FitVerdict.UNSUPPORTED, "It does not call tools."),
+        LeftOutArm("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),
+        LeftOutArm("vague", "loadout:auto", FitVerdict.UNKNOWN, "Its window is unknown."),
     )
     matrix = matrix_of(WrittenRun([Asked("full", "++"), Asked("tiered", "++")], left_out=left_out))
     assert matrix.toolsets == ("full", "loadout:auto", "tiered"), "as a suite has them"
@@ -221,7 +221,7 @@ def _run(models: dict[str, tuple[str, ...]], rooms: tuple[str, ...] = ()) -> Wri
         [Asked(toolset, "+", model=model) for model, asked in models.items() for toolset in asked],
         rooms={model: ModelLimits(8192) for model in rooms},
         left_out=tuple(
-            LeftOut(model, toolset, FitVerdict.UNSUPPORTED, "So.")
+            LeftOutArm(model, toolset, FitVerdict.UNSUPPORTED, "So.")
             for model, asked in models.items()
             for toolset in SUITE
             if toolset not in asked

@@ -23,7 +23,7 @@ from toolbelt.evals.analysis.matrix.choose_toolsets import family_level
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.running.limits import LeftOut
+from toolbelt.evals.running.overflow import LeftOutArm
 from toolbelt.loadouts.fit import FitVerdict
 
 CASES = 200
@@ -195,7 +195,7 @@ def test_E4_the_only_one_that_fits_is_chosen() -> None:
     assert (chosen.best, chosen.choice) == (1, 1)
     (reason,) = chosen.reasons
     assert mentions(reason, "loadout:minimal", "90.0%")
-    left_out = (LeftOut("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),)
+    left_out = (LeftOutArm("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),)
     assert pick(WrittenRun([Asked("tiered", right(18, 20))], left_out=left_out)).choice == 0
     failed = pick([*arms, Asked("tiered", "e" * 20)])
     assert (failed.choice, failed.sure) == (1, False), "what failed may fit, and be better"

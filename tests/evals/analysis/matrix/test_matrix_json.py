@@ -7,7 +7,7 @@ import json
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
-from toolbelt.evals.running.limits import LeftOut, ModelLimits
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.loadouts.fit import FitVerdict
 
 
@@ -16,7 +16,7 @@ def test_C_all_that_is_known_is_there_in_plain_values() -> None:
         WrittenRun(
             [Asked("full", "+" * 90 + "-" * 10, 9000), Asked("tiered", "+" * 50 + "-" * 40 + "o" * 10, 90, 500)],
             rooms={"m": ModelLimits(20_000)},
-            left_out=(LeftOut("deaf", "tiered", FitVerdict.UNSUPPORTED, "It does not call tools."),),
+            left_out=(LeftOutArm("deaf", "tiered", FitVerdict.UNSUPPORTED, "It does not call tools."),),
         ),
         0.1,
     )

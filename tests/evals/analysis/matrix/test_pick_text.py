@@ -7,7 +7,7 @@ import pytest
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.matrix.matrix import Pick
-from toolbelt.evals.analysis.matrix.pick_text import format_accuracy, format_difference
+from toolbelt.evals.analysis.matrix.pick_text import format_accuracy, format_accuracy_difference
 from toolbelt.evals.analysis.summary.run_summary import Rate
 
 GOOD = "+" * 180 + "-" * 20
@@ -37,9 +37,9 @@ def test_a_share_is_never_rounded_to_all_or_none(rate: Rate, told: str) -> None:
 
 def test_a_difference_says_the_level_of_its_interval() -> None:
     contrast = Contrast(Measure.ACCURACY, difference=-0.01, low=-0.03, high=0.01)
-    assert format_difference(contrast, 0.02) == "-1.0 points, 95% interval -3.0 to +1.0"
-    assert format_difference(contrast, 0.02, 1 - 0.1 / 7) == "-1.0 points, 98.6% interval -3.0 to +1.0"
-    assert format_difference(Contrast(Measure.ACCURACY), 0.02) == ""
+    assert format_accuracy_difference(contrast, 0.02) == "-1.0 points, 95% interval -3.0 to +1.0"
+    assert format_accuracy_difference(contrast, 0.02, 1 - 0.1 / 7) == "-1.0 points, 98.6% interval -3.0 to +1.0"
+    assert format_accuracy_difference(Contrast(Measure.ACCURACY), 0.02) == ""
 
 
 ABSTAINS = "0" * 50 + "u" * 350

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
 from tests.wording import mentions
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row, ShownVariants
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick, ShownVariants
 from toolbelt.evals.analysis.matrix.recommendation import models_at, recommendation, written_models, yaml_text
 from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.stores.config import Config, read_config
@@ -42,7 +42,7 @@ def matrix(*picks: tuple[str, str | None], is_sure: bool = True) -> Matrix:
         cell = Cell(toolset or "full", CellState.SCORED, place, definition_tokens_total=100.0)
         choice = None if toolset is None else place
         pick = Pick(model, best=place, choice=choice, toolset=toolset or "", sure=is_sure)
-        rows.append(Row(model, (cell,), pick))
+        rows.append(ModelRow(model, (cell,), pick))
     return Matrix("r", "d", "c", 10, 0.02, ("full",), tuple(rows), notes=(ShownVariants.SHOWN,))
 
 

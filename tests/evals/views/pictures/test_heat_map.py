@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.views.matrices import TOOLSETS, big_matrix, scored, small_matrix
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, Pick, Row
+from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.views.matrix_text import (
     NO_WINDOW,
@@ -87,7 +87,7 @@ def test_E4_what_a_cell_says(row: int, column: int, cell: HeatCell) -> None:
 
 
 def test_L15_an_unknown_window_is_not_said_to_be_too_small() -> None:
-    row = Row("m", (), Pick("m"))
+    row = ModelRow("m", (), Pick("m"))
     unknown, small = (
         Cell("loadout:auto", CellState.NO_CHOICE, verdict=verdict)
         for verdict in (FitVerdict.UNKNOWN, FitVerdict.REFUSES)
@@ -110,7 +110,7 @@ def test_E7_what_is_not_sure_is_framed_otherwise_than_what_is() -> None:
 
 @pytest.mark.parametrize("state", [one for one in CellState if one not in (CellState.SCORED, CellState.PARTLY)])
 def test_E4_a_state_without_an_accuracy_never_has_a_colour(state: CellState) -> None:
-    row = Row("m", (), Pick("m", best=0, choice=0))
+    row = ModelRow("m", (), Pick("m", best=0, choice=0))
     assert heat_cell(row, Cell("full", state, 0)).step is None
     assert heat_cell(row, scored("full", 0, 0, state=state)).step is None, "whatever stands in its accuracy"
 
@@ -121,12 +121,12 @@ def test_E4_a_state_without_an_accuracy_never_has_a_colour(state: CellState) -> 
 )
 def test_a_share_is_never_rounded_to_none_or_all(overflowed: int, planned: int, words: str) -> None:
     cell = scored("full", 0, 1, 1, state=CellState.PARTLY, overflowed=overflowed, planned=planned)
-    assert heat_cell(Row("m", (cell,), Pick("m")), cell).overflow == words
+    assert heat_cell(ModelRow("m", (cell,), Pick("m")), cell).overflow == words
 
 
 def test_E4_too_many_tools_are_not_told_as_length() -> None:
     cell = scored("full", 0, 1, 1, state=CellState.PARTLY, overflowed=30, planned=60, too_many_tools=True)
-    row = Row("m", (cell, scored("tiered", 1, 9)), Pick("m"))
+    row = ModelRow("m", (cell, scored("tiered", 1, 9)), Pick("m"))
     assert heat_cell(row, cell).overflow == "50% too many"
     caption = drawn(replace(small_matrix(), toolsets=("full", "tiered"), rows=(row,))).caption
     assert "Too many: trials that hold more tools than a request may" in caption
@@ -197,7 +197,9 @@ def matrices(draw: st.DrawFn) -> Matrix:
     models = draw(st.lists(NAMES, min_size=1, max_size=3))
     lines = [tuple(draw(CELLS) for _ in toolsets) for _ in models]
     window = draw(st.none() | st.integers(1, 10**7))
-    rows = [Row(model, line, Pick(model, best=0, choice=0), window) for model, line in zip(models, lines, strict=True)]
+    rows = [
+        ModelRow(model, line, Pick(model, best=0, choice=0), window) for model, line in zip(models, lines, strict=True)
+    ]
     return Matrix("r", "d", "c", 60, 0.02, toolsets, tuple(rows))
 
 
@@ -213,7 +215,7 @@ def test_any_matrix_is_drawn_without_a_warning(matrix: Matrix) -> None:
 def test_long_names_that_look_the_same_when_cut_are_told_apart() -> None:
     one, two = (f"loadout:{'x' * 30}{middle}{'y' * 30}" for middle in "ab")
     cells = (scored(one, 0, 5), scored(two, 1, 5))
-    matrix = Matrix("r", "d", "c", 60, 0.02, (one, two), (Row("m", cells, Pick("m")),))
+    matrix = Matrix("r", "d", "c", 60, 0.02, (one, two), (ModelRow("m", cells, Pick("m")),))
     cut = replace(matrix, toolsets=(one, one))
     assert drawn(matrix).svg == drawn(cut).svg, "both are numbered alike"
     assert drawn(matrix).svg != drawn(replace(matrix, toolsets=(one, "b"))).svg

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolbelt.evals.views.pictures.placing import Box, Placed, place_labels
+from toolbelt.evals.views.pictures.placing import Box, PlacedLabel, place_labels
 
 BOUNDS = Box(0, 0, 800, 600)
 MARKS = st.lists(st.tuples(st.integers(20, 780), st.integers(20, 580)), min_size=1, max_size=30)
 
 
-def _assert_clear(placed: list[Placed], marks: list[tuple[int, int]]) -> None:
+def _assert_clear(placed: list[PlacedLabel], marks: list[tuple[int, int]]) -> None:
     boxes = [place.box for place in placed]
     dots = [Box(x - 8, y - 8, x + 8, y + 8) for x, y in marks]
     for number, box in enumerate(boxes):

@@ -13,7 +13,14 @@ from tests.evals.running.agents import CATALOG
 from tests.wording import mentions
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.evals.offers import Offer, ToolRenderer
-from toolbelt.evals.running.limits import FitGuard, LeftOut, ModelLimits, describe_refusal, read_left_out, read_rooms
+from toolbelt.evals.running.overflow import (
+    FitGuard,
+    LeftOutArm,
+    ModelLimits,
+    describe_overflow,
+    read_left_out,
+    read_model_limits,
+)
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 
 SHELF = ToolRenderer(CATALOG, EstimateCounter())
@@ -43,9 +50,9 @@ NOTHING = Offer()
     ],
 )
 def test_E4_what_cannot_fit_is_refused_with_the_reason(room: ModelLimits, offer: Offer, named: object) -> None:
-    refusal = room.find_refusal("m", offer)
+    refusal = room.find_overflow("m", offer)
     assert (refusal is None) is (named is None)
-    said = describe_refusal(refusal) if refusal else ""
+    said = describe_overflow(refusal) if refusal else ""
     assert named is None or mentions(said, named)
     assert "unknown" not in said
 
@@ -54,33 +61,33 @@ def test_E4_what_cannot_fit_is_refused_with_the_reason(room: ModelLimits, offer:
 def test_E4_more_room_never_refuses_what_fitted(window: int, reserve: int, tools: int, calls: bool) -> None:
     small = ModelLimits(window, reserve, tools, calls)
     large = ModelLimits(window + 1, max(reserve - 1, 0), tools + 1, calls)
-    if small.find_refusal("m", THREE) is None:
-        assert large.find_refusal("m", THREE) is None
+    if small.find_overflow("m", THREE) is None:
+        assert large.find_overflow("m", THREE) is None
 
 
 def test_E4_each_offer_is_looked_at_once_and_forgotten_with_it() -> None:
     class Counting(ModelLimits):
         seen = 0
 
-        def find_refusal(self, model: str, offer: Offer) -> ModelFit | None:
+        def find_overflow(self, model: str, offer: Offer) -> ModelFit | None:
             Counting.seen += 1
-            return super().find_refusal(model, offer)
+            return super().find_overflow(model, offer)
 
     fit_guard = FitGuard("m", Counting(max_tools=2))
     again = SHELF.offer([tool.id for tool in CATALOG.tools])
-    assert len({fit_guard.find_refusal(one) for one in (THREE, THREE, again, THREE, again)}) == 1
+    assert len({fit_guard.find_overflow(one) for one in (THREE, THREE, again, THREE, again)}) == 1
     assert Counting.seen == 2, "another offer of the same tools is another"
-    assert not fit_guard.find_refusal(NOTHING), "and what fits is not taken for it"
+    assert not fit_guard.find_overflow(NOTHING), "and what fits is not taken for it"
 
 
 def test_E8_rooms_and_what_was_left_out_survive_the_store() -> None:
     rooms = {"m": ModelLimits(8_192, 2_048, 128, True), "n": ModelLimits(tool_calling=False)}
     left = (
-        LeftOut("m", "loadout:auto", FitVerdict.UNKNOWN, "why"),
-        LeftOut("n", "full", FitVerdict.UNSUPPORTED, "why"),
+        LeftOutArm("m", "loadout:auto", FitVerdict.UNKNOWN, "why"),
+        LeftOutArm("n", "full", FitVerdict.UNSUPPORTED, "why"),
     )
     kept = json.loads(
         json.dumps({"rooms": {name: asdict(room) for name, room in rooms.items()}, "left_out": list(map(asdict, left))})
     )
-    assert (read_rooms(kept), read_left_out(kept)) == (rooms, left)
-    assert (read_rooms({}), read_left_out({})) == ({}, ()), "of a plan from before"
+    assert (read_model_limits(kept), read_left_out(kept)) == (rooms, left)
+    assert (read_model_limits({}), read_left_out({})) == ({}, ()), "of a plan from before"

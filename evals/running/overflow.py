@@ -1,4 +1,4 @@
-"""The limits of a model, so that a request that cannot fit is never sent (rule E4)."""
+"""Decides a context overflow before a request is sent, from the limits of the model (rule E4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolbelt.views.json_values import Count, described
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """What was known of a model's limits when the run began."""
+    """Limits of a model, as known when the run began."""
 
     context_window: Count | None = field(
         default=None, metadata=described("tokens that a prompt takes at most; null if unknown")
@@ -46,25 +46,27 @@ class ModelLimits:
         """Whether a prompt leaves room for an answer; true where the window is unknown."""
         return self.context_window is None or tokens + (self.output_reserve or 0) < self.context_window
 
-    def find_refusal(self, model: str, offer: Offer) -> ModelFit | None:
-        """The fit of an offer that cannot be sent to the model; `None` if it can be sent, or nothing is known.
+    def find_overflow(self, model: str, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that overflows: the prompt is too long, or there are too many tools.
 
-        A model that is said to call no tools is asked all the same, if there is room: tables of models are often wrong
-        about that, and its answer shows.
+        The flag `tool_calling` is ignored: tables of models are often wrong about it, and the model's answer shows it.
+
+        Returns:
+            `None` if the offer can be sent, or if nothing is known.
         """
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
         return fit if fit.verdict is FitVerdict.REFUSES else None
 
     def is_tool_limit(self, model: str, refusal: str) -> bool:
-        """Whether a stored refusal says that there were too many tools: the file of runs stores it as text alone."""
+        """Whether a stored refusal is about too many tools. The store of runs has only its text."""
         if self.max_tools is None:
             return False
         words = describe_fit_reason(self.fit(model, 0, self.max_tools + 1), FitReason.TOO_MANY_TOOLS)
         return refusal.startswith(words.partition(";")[0])
 
 
-def describe_refusal(fit: ModelFit) -> str:
-    """Why an offer cannot be sent: both limits if it breaks both, else who mends the one finds the other."""
+def describe_overflow(fit: ModelFit) -> str:
+    """Why an offer cannot be sent. If it breaks both limits, both are named, so that the user fixes both at once."""
     broken = [reason for reason in fit.reasons if reason in (FitReason.TOO_MANY_TOOLS, FitReason.NO_ROOM)]
     return " ".join(describe_fit_reason(fit, reason) for reason in broken)
 
@@ -73,24 +75,26 @@ class FitGuard:
     """Decides whether an offer can be sent to one model; each offer is checked once.
 
     Args:
-        model: Its name.
-        limits: What it has room for.
+        model: Name of the model.
+        limits: Its limits.
     """
 
     def __init__(self, model: str, limits: ModelLimits) -> None:
         self._model = model
         self._limits = limits
-        self._checked: WeakKeyDictionary[Offer, ModelFit | None] = WeakKeyDictionary()  # most are made for many trials
+        self._checked: WeakKeyDictionary[Offer, ModelFit | None] = (
+            WeakKeyDictionary()
+        )  # most offers are shared by many trials
 
-    def find_refusal(self, offer: Offer) -> ModelFit | None:
-        """The fit of an offer that cannot be sent; `None` if it can be sent, or nothing is known."""
+    def find_overflow(self, offer: Offer) -> ModelFit | None:
+        """The fit of an offer that overflows; `None` if it can be sent, or if nothing is known."""
         if offer not in self._checked:
-            self._checked[offer] = self._limits.find_refusal(self._model, offer)
+            self._checked[offer] = self._limits.find_overflow(self._model, offer)
         return self._checked[offer]
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutArm:
     """A model and a toolset of a suite that are not run together.
 
     Attributes:
@@ -107,11 +111,11 @@ class LeftOut:
     reason: str
 
 
-def read_rooms(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
+def read_model_limits(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
     """The `rooms` of a stored plan."""
     return {model: ModelLimits(**limits) for model, limits in plan.get("rooms", {}).items()}
 
 
-def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOut, ...]:
+def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOutArm, ...]:
     """The `left_out` of a stored plan."""
-    return tuple(LeftOut(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))
+    return tuple(LeftOutArm(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))
