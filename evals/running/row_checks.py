@@ -134,7 +134,8 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
         run: The run's id.
         plan: Its plan.
     """
-    in_cases = "case_id IN (SELECT case_id FROM cases WHERE cases.run = trials.run)"
+    cases = "(SELECT case_id FROM cases WHERE cases.run = trials.run)"
+    in_cases = f"case_id IN {cases} OR NOT EXISTS {cases}"
     own = (
         _below("trial", plan.size),
         ColumnRule("case_id", in_cases, "the id of a case of the run"),

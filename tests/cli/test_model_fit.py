@@ -176,7 +176,7 @@ def test_a_dash_writes_to_standard_output_and_nothing_else(toolbelt: Toolbelt, o
 def test_a_model_without_a_name_is_refused(command: tuple[str, ...], toolbelt: Toolbelt, own: Path) -> None:
     ran = toolbelt(*command, "--model", " ")
     assert (ran.code, ran.out) == (2, "")
-    assert mentions(ran.err, "--model")
+    assert mentions(ran.err, "model's name", "toolbelt model list")
 
 
 def test_what_holds_no_conversation_is_unsupported(toolbelt: Toolbelt, own: Path) -> None:

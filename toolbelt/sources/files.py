@@ -43,7 +43,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         refuse_special(file)
         with file.open("rb") as handle:
-            raw = handle.read(MAX_BYTES + 1)
+            is_too_long = os.fstat(handle.fileno()).st_size > MAX_BYTES
+            raw = b"" if is_too_long else handle.read()
     except FileNotFoundError:
         siblings = _names_beside(file)
         raise NotFoundError("file", str(path), siblings) from None
@@ -52,7 +53,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP):
             raise NotFoundError("file", str(path)) from None
         raise StorageError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
-    if len(raw) > MAX_BYTES:
+    if is_too_long:
         message = f"This has more than {MAX_BYTES >> 20} MiB, and is read whole; give a smaller file."
         raise InvalidFileError([Finding("too-long", Severity.ERROR, message, str(path))])
     return decode(raw, str(path))

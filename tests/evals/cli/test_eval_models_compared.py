@@ -88,7 +88,7 @@ def test_E9_an_arm_that_is_in_no_pair_is_told_with_why(ask: Asked, toolbelt: Too
     ask("full", "loadout:porter")
     ran = toolbelt("eval", "compare", "--arm", arm)
     assert ran.code == 2
-    assert mentions(ran.err, f"{arm.replace(' ', ' · ')!r}", told, "--against")
+    assert mentions(ran.err, f"{arm.replace(' ', ' · ')!r}", told, "against")
     ran = toolbelt("eval", "compare", "--arm", f"{OTHER} loadout:porter", "--json")
     assert arms(ran.json) == [(f"{OTHER} · full", f"{OTHER} · loadout:porter")]
 

@@ -145,7 +145,7 @@ def _request(arm: Asked, trial: Mapping[str, Any], run: str) -> dict[str, Any]:
     return REQUEST | {
         "run": run,
         "trial": trial["trial"],
-        "failure": trial["outcome"] if trial["outcome"] in ("error", "context_overflow") else None,
+        "failure": {"error": "unavailable", "context_overflow": "context_overflow"}.get(trial["outcome"]),
         "offer": (arm.offer or arm.toolset) if isinstance(arm.offer, str) else arm.offer[case],
         "tools": arm.tools,
         "definition_tokens": arm.tokens,

@@ -72,8 +72,8 @@ def test_E7_if_that_leaves_nothing_there_is_no_choice() -> None:
     [reason] = found.reasons
     assert reason == (
         "No toolset does: it called no right tool with tiered: its 50 right answers are cases that need none; with "
-        "full it called the right tools in 7 of 350 trials that need a call, which the margin of 2.0 points takes for "
-        "nothing."
+        "full it called the right tools in 7 of 350 trials that need a call, which the margin of 2.0 points counts as "
+        "zero."
     )
     assert pick(Asked("full", calling(9, 0), 9000), Asked("tiered", ABSTAINS, 90)).toolset == "full"
 
