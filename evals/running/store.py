@@ -124,14 +124,11 @@ class RunStore:
     # Runs
 
     def create(self, plan: Plan, tokenizers: Sequence[str]) -> str:
-        """Begin a run.
+        """Begin a run; its id.
 
         Args:
             plan: What it is.
             tokenizers: What counts the definitions, by arm.
-
-        Returns:
-            Its id.
         """
         now = datetime.now(UTC)
         run = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
@@ -147,6 +144,7 @@ class RunStore:
                     for number, arm in enumerate(plan.arms)
                 ],
             )
+        self._checked.add(run)  # what this object writes is as toolbelt writes it
         return run
 
     def runs(self) -> list[RunRow]:
