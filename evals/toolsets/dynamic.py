@@ -45,7 +45,7 @@ class Dynamic:
     What is loaded is read off the conversation, and a turn ends where the user says something: a change made within a
     turn is in the answers at once, and in what is offered with the next turn (rule D4). A catalog's own meta-tools,
     which load in another way, are not shown. As with every toolset, nothing is added to the messages: what an agent's
-    prompt may say of toolkits (rule D8) is neither told nor counted.
+    prompt may say of toolkits (rule D8) is neither shown nor counted.
 
     Args:
         name: As on the command line.

@@ -31,7 +31,7 @@ def news_view(model: str, news: Sequence[News], *, replaces: bool) -> Renderable
     for finding in news:
         label = _LABELS.get(finding.key, finding.key.replace("_", " "))
         seen = Text(_shown(finding.seen), "bold")
-        verb = "told" if finding.key in _REPORTED and not finding.note else "seen"
+        verb = "reported" if finding.key in _REPORTED and not finding.note else "seen"
         if finding.is_contradiction:
             source = f" ({visible(finding.source)})" if finding.source else ""
             line = Text.assemble(("known: ", "red"), f"{_shown(finding.known)}{source}; {verb}: ", seen)

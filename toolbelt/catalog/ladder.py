@@ -20,7 +20,7 @@ def make_rung(entry: Any) -> FrozenDict:
     """
     rung = {"loadout": entry} if isinstance(entry, str) else entry
     if not isinstance(rung, Mapping) or not isinstance(rung.get("loadout"), str) or rung.keys() - _RUNG_KEYS:
-        message = f"A rung of a ladder has a `loadout` and a `min_window`, unlike {show_value(entry)}."
+        message = f"A rung of a ladder has a `loadout` and a `min_window`; this is {show_value(entry)}."
         raise InvalidDefinitionError(message)
     window = rung.get("min_window", 0)
     if type(window) is not int or window < 0:

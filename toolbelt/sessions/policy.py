@@ -100,7 +100,7 @@ class SessionPolicy(Protocol):
     def explain(self, tool: str) -> str | None:  # noqa: ARG002  for those who override it
         """Why a tool that this policy does not let through cannot be called now, in a sentence for the model.
 
-        `None` where the model is told no more than for a tool that does not exist.
+        `None` where the model gets the same answer as for a tool that does not exist.
         """
         return None
 

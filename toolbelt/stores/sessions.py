@@ -22,7 +22,7 @@ DEFAULT_FILE = Path(".toolbelt") / "sessions.db"
 VERSION = 1
 """Of the tables."""
 _APPLICATION = 0x74625373
-"""What marks a file of sessions, unlike other databases."""
+"""Distinguishes a file of sessions from other databases."""
 _BUSY_SECONDS = 30.0
 # Revisions count on from anywhere, and no number comes twice: one from before the file was removed means nothing now.
 _TABLES = f"""

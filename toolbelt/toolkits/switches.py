@@ -32,7 +32,7 @@ class ToolkitCatalog:
         catalog.decide("fetch", {"web": False}).reason           # "toolkit 'web' is off"
 
     A config (`tools_config`) maps keys of tools and toolkits to booleans. Any other value, 1 and "true" among them,
-    counts as absent, and so do keys of nothing; `check_config` tells of both. Keys are compared as names are, without
+    counts as absent, and so do keys of nothing; `check_config` warns of both. Keys are compared as names are, without
     case, but a key that is spelled exactly comes first; where two keys mean the same and differ, `false` stands.
 
     Attributes:

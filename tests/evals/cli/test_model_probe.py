@@ -314,7 +314,7 @@ def test_L15_a_window_that_the_provider_names_is_told_to_be_written_down(
     name = "openai/able-window-8192@probecli-window"
     ran = toolbelt(*PROBE, name, *at, "--check", "tools_256")
     assert ran.code == 0, ran.err
-    assert "known: nothing; told: 8,192" in ran.out
+    assert "known: nothing; reported: 8,192" in ran.out
     (project / "toolbelt.yaml").write_text(f"models:\n{ran.out[ran.out.index('- name: ') :].strip()}\n")
     again = toolbelt(*PROBE, name, *at, "--check", "tools_256", "--json").json["probes"][0]
     assert (again["checks"][-1]["outcome"], again["requests"]) == ("too_large", 1), "now it is known before it is asked"

@@ -170,7 +170,7 @@ def test_news_say_what_was_known_and_what_was_seen() -> None:
     assert shown(news_view("a: b", news, replaces=False)) == (
         "\nNot as it was known of a: b:\n"
         "  parallel calls  known: yes (litellm); seen: no\n"
-        "  most tools      known: nothing; told: 1,280\n"
+        "  most tools      known: nothing; reported: 1,280\n"
         "To be written under `models` in toolbelt.yaml, as one more entry:\n"
     )
     assert "in place of the entry" in shown(news_view("m", news[1:], replaces=True))
