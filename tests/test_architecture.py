@@ -36,6 +36,7 @@ FLOORS: dict[str, int] = {
     "toolbelt.importers": 3,
     "toolbelt.stores": 3,
     "toolbelt.providers": 3,
+    "toolbelt.mcp": 3,
     "toolbelt.render": 3,
     "toolbelt.console": 3,
     "toolbelt.project": 4,
