@@ -88,7 +88,7 @@ def test_T2_a_category_without_a_description_gets_one_from_the_names_of_its_tool
         (
             Plugin(
                 "azure",
-                tuple(Tool(f"{word}_{verb}") for word in "aks sql".split() for verb in "abcdefghijklmnopqrstuvwxyz"),
+                tuple(Tool(f"{word}_{verb}") for word in ["aks", "sql"] for verb in "abcdefghijklmnopqrstuvwxyz"),
             ),
         )
     )

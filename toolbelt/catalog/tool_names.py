@@ -9,21 +9,21 @@ from toolbelt.patterns import fold
 
 MAX_DESCRIPTION = 200
 """Characters of a description that is made from names, about: a name is never cut."""
-VERBS = frozenset(
-    "access activate add append apply approve archive assign browse build call cancel change check clear click clone "
-    "close comment commit compare complete configure connect convert copy count create deactivate delete deploy "
-    "describe diff disable discover dismiss download drop edit enable evaluate execute explain export extract fetch "
-    "fill filter find fork generate get grep import insert inspect install invite invoke kill launch link list load "
-    "lock log login lookup make manage mark merge modify monitor move navigate notify open parse patch pause ping "
-    "poll post preview print process publish pull push put query read rebase recognize redeem refund register reject "
-    "reload remove rename render replace reply reprioritize request reset resolve restart restore resume retrieve "
-    "revert revoke run save scan schedule screenshot search see select send set share show sign sort star start stat "
-    "stop submit subscribe summarize switch sync synthesize tag test toggle track transfer translate trigger type "
-    "unarchive unassign uninstall unlink unlock unresolve unset unshare unstar unsubscribe update upload upsert use "
-    "validate verify view wait watch write".split()
-)
+_VERBS = """
+access activate add append apply approve archive assign browse build call cancel change check clear click clone close
+comment commit compare complete configure connect convert copy count create deactivate delete deploy describe diff
+disable discover dismiss download drop edit enable evaluate execute explain export extract fetch fill filter find fork
+generate get grep import insert inspect install invite invoke kill launch link list load lock log login lookup make
+manage mark merge modify monitor move navigate notify open parse patch pause ping poll post preview print process
+publish pull push put query read rebase recognize redeem refund register reject reload remove rename render replace
+reply reprioritize request reset resolve restart restore resume retrieve revert revoke run save scan schedule
+screenshot search see select send set share show sign sort star start stat stop submit subscribe summarize switch sync
+synthesize tag test toggle track transfer translate trigger type unarchive unassign uninstall unlink unlock unresolve
+unset unshare unstar unsubscribe update upload upsert use validate verify view wait watch write
+"""
+VERBS = frozenset(_VERBS.split())
 """First words of names that describe an action and not a subject."""
-_FILLERS = frozenset("a all an and any by for from in my new of on or the to with".split())
+_FILLERS = frozenset({"a", "all", "an", "and", "any", "by", "for", "from", "in", "my", "new", "of", "on", "or", "the"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+|[^\W_]")
 
 
@@ -70,7 +70,8 @@ def describe_tools(names: Iterable[str]) -> str:
 
 
 def _cut(items: Sequence[str]) -> str:
-    length, kept = 0, []
+    length = 0
+    kept: list[str] = []
     for item in items:
         length += len(item) + 2
         if kept and length > MAX_DESCRIPTION:
