@@ -31,7 +31,7 @@ def test_M4_names_are_split_into_words(name: str, words: tuple[str, ...]) -> Non
     [
         ("create_or_update_file", "file"),
         ("issue_read", "issue"),
-        ("list_pull_requests", "requests"),
+        ("list_pull_requests", "pull"),
         ("search", None),
     ],
 )

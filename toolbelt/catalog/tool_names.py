@@ -23,7 +23,9 @@ unset unshare unstar unsubscribe update upload upsert use validate verify view w
 """
 VERBS = frozenset(_VERBS.split())
 """First words of names that describe an action and not a subject."""
-_FILLERS = frozenset({"a", "all", "an", "and", "any", "by", "for", "from", "in", "my", "new", "of", "on", "or", "the"})
+_FILLERS = frozenset("a all an and any by for from in my new of on or the to with".split())  # noqa: SIM905
+_NOUNS = frozenset({("pull", "request"), ("pull", "requests")})
+"""Where a verb begins a noun of two words."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+|[^\W_]")
 
 
@@ -34,7 +36,10 @@ def split_words(name: str) -> tuple[str, ...]:
 
 def find_subject(words: Sequence[str]) -> int | None:
     """The index of the first word that is neither a verb nor a filler; `None` if all are."""
-    return next((place for place, word in enumerate(words) if word not in VERBS and word not in _FILLERS), None)
+    for place, word in enumerate(words):
+        if (word not in VERBS and word not in _FILLERS) or tuple(words[place : place + 2]) in _NOUNS:
+            return place
+    return None
 
 
 def singular(word: str) -> str:
