@@ -41,7 +41,7 @@ listed = st.lists(
     st.fixed_dictionaries(
         {"name": name_texts}, optional={"_meta": st.fixed_dictionaries({"service": st.sampled_from(["One", "two", 3])})}
     ),
-    unique_by=lambda tool: tool["name"],
+    unique_by=lambda tool: str(tool["name"]),
     max_size=8,
 )
 

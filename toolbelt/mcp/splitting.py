@@ -143,7 +143,7 @@ def group_tools(tools: Iterable[ToolData], split: SplitData | None, server: str)
         InvalidDefinitionError: a group cannot be the name of a plugin.
     """
     if split is None:
-        return {server: [*tools]}
+        return {server: listed} if (listed := [*tools]) else {}
     grouped: dict[str, list[ToolData]] = {}
     for tool in tools:
         group = find_group(tool["name"], tool.get("_meta") or {}, split, server)
