@@ -127,6 +127,7 @@ SIBLING_ONLY = {
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
     "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
+    "toolbelt.mcp.orphans": "outlives the gateway; knows nothing of what a server sends",
     "toolbelt.mcp.splitting": "groups of tools, apart from catalogs",
     "toolbelt.mcp.sync": "makes the catalog; what changed is another question",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",

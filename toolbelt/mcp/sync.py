@@ -1,7 +1,8 @@
 """From what servers list to a catalog (rule M4): pure, so that the same lists always give the same file.
 
 One plugin per server, or several where it is split. The tools of a server that does not answer stay as they were,
-marked stale. Wire names are assigned here: a tool keeps its name for as long as its server lists it, whatever comes or goes.
+marked stale. Wire names are assigned here: a tool keeps its name for as long as its server lists it,
+whatever comes or goes.
 """
 
 from __future__ import annotations
