@@ -11,12 +11,13 @@ from typing import Any, Protocol
 from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
 
-from toolbelt.catalog.validators import ArgumentValidator
+from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.front import Context
 from toolbelt.mcp.surface import ServedTool
 from toolbelt.mcp.upstream import Upstream, UpstreamError
 from toolbelt.mcp.wire import Params
+from toolbelt.runtime.arguments import ArgumentsError, check_schema, describe_arguments_error
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class CallRunner:
         self._unlocked = unlocked
         self._log = log
         self._policy = policy
-        self._validators: dict[str, ArgumentValidator] = {}
+        self._validators: dict[str, SchemaValidator | None] = {}
 
     async def run(self, client: Client, context: Context, tool: ServedTool, params: Params) -> dict[str, Any]:
         """Call a tool.
@@ -147,6 +148,12 @@ class CallRunner:
 
     def _find_fault(self, tool: ServedTool, params: Params) -> str:
         """What is wrong with the arguments, for the model; empty if nothing is."""
+        if tool.tool.id not in self._validators:
+            self._validators[tool.tool.id] = make_validator(tool.tool.parameters)
+        try:
+            check_schema(self._validators[tool.tool.id], params.get("arguments") or {})
+        except ArgumentsError as error:
+            return describe_arguments_error(tool.tool, str(error))
         return ""
 
 

@@ -181,11 +181,11 @@ class Client:
         """The server has answered, or nobody waits any more."""
         self._calls.remove(call)
 
-    async def close(self) -> None:
-        """End all connections, at the same time."""
+    async def close(self, *, hurry: bool = False) -> None:
+        """End all connections, at the same time; `hurry` as for `Upstream.close`."""
         for task in self._starting:
             task.cancel()
-        await asyncio.gather(*(connection.upstream.close() for connection in self.connections.values()))
+        await asyncio.gather(*(connection.upstream.close(hurry=hurry) for connection in self.connections.values()))
         await self.notices.close()
 
     async def _verify(self, connection: ServerConnection) -> None:

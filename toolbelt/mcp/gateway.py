@@ -1,7 +1,7 @@
 """The gateway: what clients ask, and who answers it (rules M5, M6).
 
-The SDK's low-level `Server` speaks the protocol, in all its versions. What it is asked is answered in its middleware with
-plain dicts, so that an answer of a server reaches the client as it was sent.
+The SDK's low-level `Server` speaks the protocol, in all its versions. What it is asked is answered in its middleware
+with plain dicts, so that an answer of a server reaches the client as it was sent.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class Gateway:
             "toolbelt", version=toolbelt.__version__, instructions=self.options.instructions or None
         )
 
-        async def answer(context: Context, call_next: CallNext) -> HandlerResult:
-            return await self._answer(server, find_client(context), context, call_next)
+        async def answer(ctx: Context, call_next: CallNext) -> HandlerResult:
+            return await self._answer(server, find_client(ctx), ctx, call_next)
 
         for method in self._handlers:
             # Only what it can do is derived from these; before a handshake they give the SDK's errors.

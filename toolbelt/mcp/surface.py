@@ -16,8 +16,7 @@ from toolbelt.catalog.definitions import Definition, definition_text, mcp_defini
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
-from toolbelt.loadouts import Resolution
-from toolbelt.loadouts.resolution import Status
+from toolbelt.loadouts import Resolution, Status
 
 NAME_LIMIT = 45
 """Characters: clients put `mcp__SERVER__` before a name, and providers take 64."""

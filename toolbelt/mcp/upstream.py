@@ -1,15 +1,15 @@
 """One connection to an MCP server, held by one task: start, lists, requests, restart, end.
 
-    async with Upstream(server) as upstream:          # starts it, and ends it
-        tools = await upstream.list_tools()           # all pages, as the server sent them
-        result = await upstream.request("tools/call", {"name": "add", "arguments": {"a": 1}})
+async with Upstream(server) as upstream:          # starts it, and ends it
+    tools = await upstream.list_tools()           # all pages, as the server sent them
+    result = await upstream.request("tools/call", {"name": "add", "arguments": {"a": 1}})
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,22 +18,27 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.dispatcher import CallOptions
-from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import x_mcp_header_map
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbelt.errors import ToolbeltError
+from toolbelt.mcp.orphans import OrphanWatch
+from toolbelt.mcp.processes import ServerProcess
 from toolbelt.mcp.servers import Transport
 from toolbelt.mcp.wire import CLIENT_INFO, Params, PeerHandlers, Wire, negotiate, stamp
+from toolbelt.text import visible
 
 MAX_PAGES = 1000
 """Pages of one list; a server whose pages never end is refused."""
 
 
 class Startable(Protocol):
-    """What is needed of a server to start it, with every variable resolved; a `ServerSpec` without variables is one."""
+    """What is needed of a server to start it, with every variable resolved and `cwd` absolute.
+
+    A `ResolvedServer` is one, and so is a `ServerSpec` without variables.
+    """
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -51,8 +56,6 @@ class Startable(Protocol):
     def url(self) -> str: ...  # noqa: D102
     @property
     def headers(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def folder(self) -> str: ...  # noqa: D102
 
 
 class UpstreamStatus(StrEnum):
@@ -111,7 +114,8 @@ class Upstream:
         handlers: Who takes what the server sends by itself. Its `capabilities` are sent with each request of the 2026
             protocol, so that they may change.
         limits: How long things may take.
-        log: Receives one line at a time; each names the server.
+        log: Receives one line at a time, safe to show; each names the server.
+        orphans: Ends the server if this process is killed.
 
     Attributes:
         status: See `UpstreamStatus`.
@@ -126,7 +130,8 @@ class Upstream:
         version: str = "",
         handlers: PeerHandlers | None = None,
         limits: UpstreamLimits | None = None,
-        log: Callable[[str], None] = lambda line: None,
+        log: Callable[[str], None] = lambda _: None,
+        orphans: OrphanWatch | None = None,
     ) -> None:
         self.server = server
         self.status = UpstreamStatus.IDLE
@@ -136,6 +141,8 @@ class Upstream:
         self._handlers = handlers or PeerHandlers()
         self._limits = limits or UpstreamLimits()
         self._log = log
+        self._orphans = orphans
+        self._process: ServerProcess | None = None
         self._holder: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
         self._ready: asyncio.Future[None] | None = None
@@ -210,7 +217,7 @@ class Upstream:
         method: str,
         params: Params | None = None,
         *,
-        timeout: float | None = None,  # noqa: ASYNC109  of the request itself, which the server is informed of
+        timeout: float | None = None,
     ) -> dict[str, Any]:
         """Ask the server; the connection is made first if there is none.
 
@@ -290,10 +297,16 @@ class Upstream:
             }
         return tools
 
-    async def close(self) -> None:
-        """End the connection and the server, for good; within a limit, and never with an error."""
+    async def close(self, *, hurry: bool = False) -> None:
+        """End the connection and the server, for good; within a limit, and never with an error.
+
+        Args:
+            hurry: Whether a server is asked to terminate at once, not only when it does not end by itself.
+        """
         self.status = UpstreamStatus.CLOSED
         self._stop.set()
+        if hurry and self._process is not None:
+            self._process.hurry()
         holder = self._holder
         if holder is None or holder.done():
             return
@@ -341,7 +354,7 @@ class Upstream:
         wait = min(self._limits.first_wait * 2**self._failures, self._limits.longest_wait)
         self._failures += 1
         self._next_start = time.monotonic() + wait
-        self._log(f"{self.name}: {failure}")
+        self._log(f"{self.name}: {visible(failure)}")
 
     async def _wait_for_end(self, wire: Wire) -> None:
         """Until the server is gone, or we close."""
@@ -355,12 +368,21 @@ class Upstream:
     @contextlib.asynccontextmanager
     async def _connect(self) -> AsyncIterator[tuple[Any, Any]]:
         server = self.server
-        if server.transport is Transport.STDIO:
-            folder = os.path.join(server.folder, server.cwd)  # noqa: PTH118
+        if server.transport is Transport.STDIO and sys.platform == "win32":
             parameters = StdioServerParameters(
-                command=server.command, args=[*server.args], env={**server.env}, cwd=folder or None
+                command=server.command, args=[*server.args], env={**server.env}, cwd=server.cwd or None
             )
             async with stdio_client(parameters) as streams:
+                yield streams
+        elif server.transport is Transport.STDIO:
+            self._process = ServerProcess(
+                [server.command, *server.args],
+                environment={**get_default_environment(), **server.env},
+                folder=server.cwd,
+                log=lambda line: self._log(f"{self.name}: {line}"),
+                orphans=self._orphans,
+            )
+            async with self._process.connect() as streams:
                 yield streams
         elif server.transport is Transport.SSE:
             from mcp.client.sse import sse_client

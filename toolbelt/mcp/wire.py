@@ -33,8 +33,8 @@ from mcp.types import (
     PROTOCOL_VERSION_META_KEY,
     Implementation,
 )
-from pydantic import ValidationError
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 import toolbelt
 
