@@ -13,7 +13,8 @@ from mcp.types import INVALID_REQUEST
 from toolbelt.catalog.definitions import Definition
 from toolbelt.mcp.front import Context, Notices, ask_client, is_modern
 from toolbelt.mcp.surface import ServedTool, Surface
-from toolbelt.mcp.upstream import Startable, Upstream, UpstreamError, UpstreamLimits
+from toolbelt.mcp.transports import Startable
+from toolbelt.mcp.upstream import Upstream, UpstreamError, UpstreamLimits
 from toolbelt.mcp.verification import Verification, verify_tools
 from toolbelt.mcp.wire import Params, PeerHandlers
 

@@ -22,13 +22,14 @@ from mcp.types import (
 )
 from mcp.types.methods import validate_client_request
 
-import toolbelt
+from toolbelt import __version__
 from toolbelt.catalog.definitions import Definition
 from toolbelt.mcp.calls import CallRunner, Policy
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.front import Context, is_modern
 from toolbelt.mcp.surface import ServedTool, Surface
-from toolbelt.mcp.upstream import Startable, UpstreamLimits
+from toolbelt.mcp.transports import Startable
+from toolbelt.mcp.upstream import UpstreamLimits
 from toolbelt.mcp.wire import Params
 
 Handler = Callable[[Client, Context, Params], Awaitable[dict[str, Any]]]
@@ -108,9 +109,7 @@ class Gateway:
         Args:
             find_client: Whose session a request belongs to.
         """
-        server: Server[Any] = Server(
-            "toolbelt", version=toolbelt.__version__, instructions=self.options.instructions or None
-        )
+        server: Server[Any] = Server("toolbelt", version=__version__, instructions=self.options.instructions or None)
 
         async def answer(ctx: Context, call_next: CallNext) -> HandlerResult:
             return await self._answer(server, find_client(ctx), ctx, call_next)

@@ -9,53 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.inbound import x_mcp_header_map
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.orphans import OrphanWatch
-from toolbelt.mcp.processes import ServerProcess
 from toolbelt.mcp.servers import Transport
+from toolbelt.mcp.transports import ServerTransport, Startable
 from toolbelt.mcp.wire import CLIENT_INFO, Params, PeerHandlers, Wire, negotiate, stamp
 from toolbelt.text import visible
 
 MAX_PAGES = 1000
 """Pages of one list; a server whose pages never end is refused."""
-
-
-class Startable(Protocol):
-    """What is needed of a server to start it, with every variable resolved and `cwd` absolute.
-
-    A `ResolvedServer` is one, and so is a `ServerSpec` without variables.
-    """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def transport(self) -> Transport: ...  # noqa: D102
-    @property
-    def command(self) -> str: ...  # noqa: D102
-    @property
-    def args(self) -> Sequence[str]: ...  # noqa: D102
-    @property
-    def cwd(self) -> str: ...  # noqa: D102
-    @property
-    def env(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def url(self) -> str: ...  # noqa: D102
-    @property
-    def headers(self) -> Mapping[str, str]: ...  # noqa: D102
 
 
 class UpstreamStatus(StrEnum):
@@ -142,7 +116,7 @@ class Upstream:
         self._limits = limits or UpstreamLimits()
         self._log = log
         self._orphans = orphans
-        self._process: ServerProcess | None = None
+        self._transport: ServerTransport | None = None
         self._holder: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
         self._ready: asyncio.Future[None] | None = None
@@ -305,8 +279,8 @@ class Upstream:
         """
         self.status = UpstreamStatus.CLOSED
         self._stop.set()
-        if hurry and self._process is not None:
-            self._process.hurry()
+        if hurry and self._transport is not None:
+            self._transport.hurry()
         holder = self._holder
         if holder is None or holder.done():
             return
@@ -324,7 +298,8 @@ class Upstream:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(self._limits.start):  # anyio's scope could not be left before the connection
-                    streams = await stack.enter_async_context(self._connect())
+                    self._transport = ServerTransport(self.server, self._log, self._orphans)
+                    streams = await stack.enter_async_context(self._transport.connect())
                     wire = Wire(*streams, self._handlers, self._version)
                     session = await stack.enter_async_context(ClientSession(dispatcher=wire, client_info=CLIENT_INFO))
                     await negotiate(session, modern=not self._version)
@@ -336,10 +311,10 @@ class Upstream:
                     ready.set_result(None)
                     await self._wait_for_end(wire)
                     failure = "ended"
-        except TimeoutError:
-            failure = f"did not answer within {self._limits.start:.0f} s"
         except Exception as error:  # noqa: BLE001  whatever a stranger's server causes costs its own tools only
-            failure = f"failed: {describe_failure(error)}"
+            cause = find_cause(error)
+            late = isinstance(cause, TimeoutError) and not str(cause)
+            failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"
         finally:
             self._wire = self._session = self._ready = None
             if self.status is not UpstreamStatus.CLOSED:
@@ -365,44 +340,14 @@ class Upstream:
             for wait in waits:
                 wait.cancel()
 
-    @contextlib.asynccontextmanager
-    async def _connect(self) -> AsyncIterator[tuple[Any, Any]]:
-        server = self.server
-        if server.transport is Transport.STDIO and sys.platform == "win32":
-            parameters = StdioServerParameters(
-                command=server.command, args=[*server.args], env={**server.env}, cwd=server.cwd or None
-            )
-            async with stdio_client(parameters) as streams:
-                yield streams
-        elif server.transport is Transport.STDIO:
-            self._process = ServerProcess(
-                [server.command, *server.args],
-                environment={**get_default_environment(), **server.env},
-                folder=server.cwd,
-                log=lambda line: self._log(f"{self.name}: {line}"),
-                orphans=self._orphans,
-            )
-            async with self._process.connect() as streams:
-                yield streams
-        elif server.transport is Transport.SSE:
-            from mcp.client.sse import sse_client
 
-            async with sse_client(server.url, headers={**server.headers}) as streams:
-                yield streams
-        else:
-            import httpx2
-            from mcp.client.streamable_http import streamable_http_client
-
-            timeout = httpx2.Timeout(30.0, read=None)
-            async with (
-                httpx2.AsyncClient(headers={**server.headers}, timeout=timeout) as client,
-                streamable_http_client(server.url, http_client=client) as streams,
-            ):
-                yield streams
-
-
-def describe_failure(error: BaseException) -> str:
+def find_cause(error: BaseException) -> BaseException:
     """What went wrong, from inside the groups in which task groups wrap it."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+    while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def describe(error: BaseException) -> str:
+    """Its text, or what it is where it has none."""
     return str(error) or type(error).__name__

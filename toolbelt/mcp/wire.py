@@ -34,14 +34,13 @@ from mcp.types import (
     Implementation,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
-import toolbelt
+from toolbelt import __version__
 
 Params = Mapping[str, Any]
 OWN_META_KEYS = frozenset({PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY})
 """Keys of a request's `_meta` that describe the connection it comes over; the next connection has its own."""
-CLIENT_INFO = Implementation(name="toolbelt", version=toolbelt.__version__)
+CLIENT_INFO = Implementation(name="toolbelt", version=__version__)
 
 
 @dataclass
@@ -125,12 +124,12 @@ async def negotiate(session: ClientSession, *, modern: bool) -> None:
     steps = (session.discover, session.initialize) if modern else (session.initialize, session.discover)
     try:
         await steps[0]()
-    except (MCPError, RuntimeError, ValidationError) as error:
+    except (MCPError, RuntimeError, ValueError) as error:
         if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
             raise
         try:
             await steps[1]()
-        except (MCPError, RuntimeError, ValidationError):
+        except (MCPError, RuntimeError, ValueError):
             raise error from None
 
 
