@@ -102,6 +102,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.gate.checks": "the checks of a gate; together over 400 lines",
     "toolbelt.evals.analysis.matrix.choose_toolsets": "chooses a toolset; building the cells is another step",
+    "toolbelt.evals.analysis.matrix.explain_pick": "finds the reasons of a choice; together over 400 lines",
     "toolbelt.evals.analysis.summary.queries": "the SQL of a summary; together over 400 lines",
     "toolbelt.evals.cases.imports.json_array": "streams one JSON array, whatever format is imported",
     "toolbelt.evals.cases.imports.openai_log_records": "the forms of a log's records; cases are made from one form",
