@@ -131,7 +131,6 @@ SIBLING_ONLY = {
     "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
     "toolbelt.mcp.gateway": "serves any client; `serving` is for the one on standard input and output",
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
-    "toolbelt.mcp.orphans": "outlives the gateway; knows nothing of what a server sends",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
     "toolbelt.mcp.splitting": "groups of tools, apart from catalogs",
     "toolbelt.mcp.sync": "makes the catalog; what changed is another question",
