@@ -126,6 +126,8 @@ SIBLING_ONLY = {
     "toolbelt.evals.views.pictures.placing": "places labels, whatever they belong to",
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
+    "toolbelt.mcp.http_access": "who may reach a listener, without the SDK",
+    "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.orphans": "outlives the gateway; knows nothing of what a server sends",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
