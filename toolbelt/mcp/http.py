@@ -185,8 +185,16 @@ class HttpApp(Generic[State]):
         # A stream of notifications lasts as long as its client; nobody waits for it.
         is_call = scope["method"] == "POST" and headers.get(MCP_METHOD_HEADER) != _LISTEN
         self._count(is_call)
+        response = _Watched(send)
         try:
-            await self._serve(scope, headers, owner, _InTime(receive, self._limits.body_seconds), send)
+            await self._serve(scope, headers, owner, _InTime(receive, self._limits.body_seconds), response)
+        except _TooSlowError:
+            if not response.status:
+                await Response("The body took too long.", 408, {"Connection": "close"})(scope, receive, response)
+        except Exception as error:  # noqa: BLE001  one request must not end the others
+            self._log.add(f"a request failed: {type(error).__name__}: {visible(str(error))[:500]}")
+            if not response.status:
+                await Response("The request failed.", 500)(scope, receive, response)
         finally:
             self._count(-is_call)
 
@@ -218,7 +226,7 @@ class HttpApp(Generic[State]):
         else:
             self._is_quiet.set()
 
-    async def _serve(self, scope: Scope, headers: Headers, owner: str, receive: _InTime, send: Send) -> None:
+    async def _serve(self, scope: Scope, headers: Headers, owner: str, receive: _InTime, send: _Watched) -> None:
         session, version = headers.get(MCP_SESSION_ID_HEADER), headers.get(MCP_PROTOCOL_VERSION_HEADER)
         has_sessions = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
         if has_sessions and session is not None:
@@ -233,7 +241,6 @@ class HttpApp(Generic[State]):
             body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
             await Response(body, 404, media_type="application/json")(scope, receive, send)
             return
-        response = _Watched(send)
         async with self.clients.request(client):
             scope[_CLIENT_KEY] = client
 
@@ -242,14 +249,10 @@ class HttpApp(Generic[State]):
                     own = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                     if session is None and own is not None:
                         self.clients.keep(client, own)
-                await response(message)
+                await send(message)
 
-            try:
-                await self._manager.asgi_app(scope, receive, begin)
-            except _TooSlowError:
-                if not response.status:
-                    await Response("The body took too long.", 408, {"Connection": "close"})(scope, receive, response)
-        if scope["method"] == "DELETE" and response.status < 400:
+            await self._manager.asgi_app(scope, receive, begin)
+        if scope["method"] == "DELETE" and send.status < 400:
             await self.clients.forget(client)
 
     async def _end_session(self, owner: str, session: str) -> None:
