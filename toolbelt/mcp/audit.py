@@ -29,6 +29,7 @@ from typing import Any
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import StorageError
 from toolbelt.mcp.secrets import without_secrets
+from toolbelt.stores.files import state_folder
 
 FILE_PATTERN = "audit-*.jsonl"
 MAX_FILE_BYTES = 10_000_000
@@ -41,6 +42,11 @@ MAX_ARGUMENTS_CHARS = 50_000
 _MAX_WAITING = 10_000
 _MAX_NAME_CHARS = 200
 _CLOSE_SECONDS = 2.0
+
+
+def audit_folder(environment: Mapping[str, str]) -> Path:
+    """Where gateways write their audit log: one for all projects of a user."""
+    return state_folder(environment) / "audit"
 
 
 class CallStatus(StrEnum):
