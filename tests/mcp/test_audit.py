@@ -17,36 +17,17 @@ from typing import Any
 
 import pytest
 
-from toolbelt.catalog.tokens import EstimateCounter
+from tests.mcp.audit_samples import CALL, SESSION, make_log
 from toolbelt.errors import StorageError
 from toolbelt.mcp.audit import (
     MAX_COUNTED_CHARS,
-    AuditLog,
     CallRecord,
     CallStatus,
-    OfferedTool,
-    SessionRecord,
     find_files,
 )
 
-SESSION = SessionRecord(
-    "s1",
-    "claude\x1b[31m",
-    "1.0",
-    "2025-11-25",
-    "developer",
-    "",
-    "abc",
-    (OfferedTool("git_status", "git", 40), OfferedTool("search_tools", "", 60)),
-    "estimate",
-)
-CALL = CallRecord("s1", "git_status", "git", CallStatus.OK, 0.0125, answer=("abcd" * 3,), bytes=20)
+ROOT = Path(__file__).resolve().parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes and limits of POSIX")
-
-
-def make_log(folder: Path, reports: list[str] | None = None, **settings: Any) -> AuditLog:
-    kept: list[str] = [] if reports is None else reports
-    return AuditLog(folder, report=kept.append, count=EstimateCounter(), **settings)
 
 
 def write(folder: Path, calls: Sequence[CallRecord] = (CALL,), **settings: Any) -> list[dict[str, Any]]:
@@ -185,7 +166,7 @@ def _fill(file_bytes: int) -> None:
 FULL_DISK = """
 import json, resource, sys
 from pathlib import Path
-from tests_audit_helper import CALL, make_log
+from tests.mcp.audit_samples import CALL, make_log
 folder, required = Path(sys.argv[1]), sys.argv[2] == "required"
 reports = []
 log = make_log(folder, reports, required=required)
@@ -209,13 +190,12 @@ print(json.dumps([reports, admitted, again]))
 @pytest.mark.parametrize("required", [False, True])
 def test_M10_on_a_full_disk_calls_go_on_unless_the_log_is_required(tmp_path: Path, required: bool) -> None:
     """The limit on the size of files stands for the full disk: the write is cut short, then fails."""
-    script = FULL_DISK.replace("tests_audit_helper", "test_audit")
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path), "required" if required else "optional"],
+        [sys.executable, "-c", FULL_DISK, str(tmp_path), "required" if required else "optional"],
         capture_output=True,
         text=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         preexec_fn=lambda: _fill(1_000),
         check=True,
     )
@@ -273,7 +253,7 @@ WRITER = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from test_audit import CALL, SESSION, make_log
+from tests.mcp.audit_samples import CALL, SESSION, make_log
 log = make_log(Path(sys.argv[1]), max_file_bytes=50_000, max_files=1000)
 log.start()
 log.write_session(replace(SESSION, session=sys.argv[2]))
@@ -286,7 +266,7 @@ log.close(30)
 
 
 def _start_writer(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     arguments = [sys.executable, "-c", WRITER, str(folder), name, str(count)]
     return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True)
 
