@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolbelt.evals.analysis.matrix.matrix import Cell, Matrix, ModelRow
+from toolbelt.evals.analysis.matrix.cell import Cell
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
@@ -56,7 +58,7 @@ def _row(row: ModelRow) -> dict[str, Any]:
         "window": "" if row.context_window is None else f"{row.context_window:,} tokens",
         "choice": row.pick.toolset,
         "sure": row.pick.sure,
-        "reasons": row.pick.reasons,
+        "reasons": describe_pick(row.pick),
         "cells": [_cell(row, cell) for cell in row.cells],
     }
 

@@ -11,6 +11,7 @@ from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.reason_text import describe_notes, describe_reason, describe_reasons
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
@@ -55,7 +56,10 @@ def verdict_values(summary: RunSummary, comparison: Comparison | None, gate: Gat
     if gate is not None:
         values["badge"] = badge(gate.verdict)
         values["lead"] = [_gate_lead(gate)]
-        values["checks"] = [{**_check_badge(check.verdict), "check": check} for check in _worst_first(gate)]
+        values["checks"] = [
+            {**_check_badge(check.verdict), "check": check, "message": describe_check_reason(check)}
+            for check in _worst_first(gate)
+        ]
     elif comparison is not None and not comparison.is_comparable:
         values["lead"] = [f"{_sides(comparison)} cannot be compared.", *describe_reasons(comparison)]
     elif comparison is not None and comparison.pairs:

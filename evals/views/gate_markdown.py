@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.comparison.number_format import format_bounds, form
 from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import Attempt
-from toolbelt.evals.analysis.gate.gate_text import describe_lost
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate_terminal import short_labels
@@ -122,7 +122,7 @@ def _passing(result: GateResult) -> str:
 
 def _line(check: GateCheck, labels: Mapping[str, str]) -> str:
     arm = f" {escaped(labels[check.arm])}:" if check.arm else ":"
-    return f"{_MARKS[check.verdict]} **{check.name}**{arm} {escaped(check.message)}"
+    return f"{_MARKS[check.verdict]} **{check.name}**{arm} {escaped(describe_check_reason(check))}"
 
 
 def _arms(result: GateResult, comparison: Comparison) -> str:

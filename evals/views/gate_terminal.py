@@ -13,7 +13,7 @@ from rich.text import Text
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
-from toolbelt.evals.analysis.gate.gate_text import describe_lost
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural, visible
@@ -64,7 +64,7 @@ def _table(checks: tuple[GateCheck, ...], width: int) -> Table:
     for check in checks:
         arm = [Text(visible(labels[check.arm]))] if any(labels.values()) else []
         mark = Text(MARKS[check.verdict], _STYLES[check.verdict])
-        table.add_row(mark, check.name, *arm, Text(visible(check.message)))
+        table.add_row(mark, check.name, *arm, Text(visible(describe_check_reason(check))))
     return table
 
 

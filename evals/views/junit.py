@@ -11,7 +11,7 @@ from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped,
 
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.comparison.flip_text import describe_flip
-from toolbelt.evals.analysis.gate.gate_text import describe_lost
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.scoring.outcome import Outcome
@@ -106,12 +106,13 @@ def _check(result: GateResult, check: GateCheck) -> TestCase:
     case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
     figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
     case.append(_properties({"verdict": check.verdict.value, **figures}))
-    text = "\n".join([visible(check.message), *_flips(result, check)])
+    message = describe_check_reason(check)
+    text = "\n".join([visible(message), *_flips(result, check)])
     if check.verdict is Verdict.NO_REGRESSION:
         case.system_out = _legal(text)  # what flipped within the margin is to be seen, too
         return case
     kind = Failure if check.verdict is Verdict.REGRESSION else Error
-    element = kind(_legal(check.message), check.verdict.value)
+    element = kind(_legal(message), check.verdict.value)
     element.text = _legal(text)
     case.append(element)
     return case

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow
+from toolbelt.evals.analysis.matrix.cell import Cell, CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
-from toolbelt.evals.analysis.matrix.pick_text import format_accuracy
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_accuracy
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
@@ -236,14 +237,14 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
 
 def pick_reasons(row: ModelRow) -> str:
     """All reasons for a model's recommended toolset."""
-    return " ".join(row.pick.reasons) or "nothing is known."
+    return " ".join(describe_pick(row.pick)) or "nothing is known."
 
 
 def pick_summary(row: ModelRow) -> str:
     """The same in a line or two: the recommended toolset and how good it is, or why there is none."""
     pick = row.pick
     if pick.choice is None:
-        return f"nothing. {pick.reasons[0] if pick.reasons else 'Nothing is known.'}"
+        return f"nothing. {next(iter(describe_pick(pick)), 'Nothing is known.')}"
     rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}
     chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
     summary = f"{pick.toolset}, {format_accuracy(chosen.accuracy)}"

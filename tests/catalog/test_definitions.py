@@ -101,12 +101,31 @@ def test_the_table_is_complete() -> None:
         pytest.param({"$defs": {}}, {"type": "object", "properties": {}, "$defs": {}}, id="the-rest-is-kept"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    ("form", "where"), [("openai", "parameters"), ("anthropic", "input_schema"), ("mcp", "inputSchema")]
-)
+@pytest.mark.parametrize(("form", "where"), [("openai", "parameters"), ("anthropic", "input_schema")])
 def test_a_schema_is_sent_as_one_of_an_object(form: str, where: str, parameters: Any, sent: Any) -> None:
     definition = DEFINITION_FORMATS[form](Tool("f", parameters=parameters), "f")
     assert definition.get("function", definition)[where] == sent
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sent"),
+    [({}, {"type": "object"}), (SCHEMA, SCHEMA), ({"properties": {}}, {"properties": {}})],
+)
+def test_M5_mcp_definitions_are_never_normalised(parameters: Any, sent: Any) -> None:
+    extra = {"_meta": {"a": 1}, "icons": [], "execution": {"taskSupport": "forbidden"}, "strict": True}
+    definition = DEFINITION_FORMATS["mcp"](Tool("f", parameters=parameters, extra=extra), "f")
+    del extra["strict"]
+    assert definition == {"name": "f", "description": "", "inputSchema": sent, **extra}
+
+
+def test_M4_a_fixed_wire_name_stays_whatever_is_added() -> None:
+    kept = Tool("get", plugin="git", wire_name="get")
+    others = (
+        Tool("get", plugin="a"),
+        Tool("x", plugin="b", wire_name="get"),
+        Tool("y", plugin="c", wire_name="no name"),
+    )
+    assert assign_wire_names((kept, *others)) == {"git/get": "get", "a/get": "a__get", "b/x": "x", "c/y": "y"}
 
 
 def test_the_text_is_compact_and_escapes_nothing_needlessly() -> None:

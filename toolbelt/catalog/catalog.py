@@ -31,6 +31,8 @@ class Catalog:
         core: Ids of the tools that are always shown (rule T1); accepts any reference `get_tool` does.
         loadouts: Loadouts of its own, as the mapping written under `loadouts:` of a file.
         ladder: Those `auto` steps down, largest first (rule L15): `{"loadout": name, "min_window": tokens}`.
+        servers: Of the MCP servers that were asked for the tools, by name: `version`, `protocol`, `digest`, and
+            `stale: true` where the last attempt to ask failed (rule M4).
         unique_names: Promise that no two tools share a bare name (rule T5); held at construction.
 
     Raises:
@@ -47,6 +49,7 @@ class Catalog:
     loadouts: Mapping[str, Any] = FrozenDict()
     ladder: tuple[Mapping[str, Any], ...] = ()
     unique_names: bool = False
+    servers: Mapping[str, Any] = FrozenDict()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "plugins", require_items("The plugins of a catalog", self.plugins, Plugin))
@@ -69,6 +72,7 @@ class Catalog:
         object.__setattr__(self, "categories", _all_categories(self.categories, self.plugins))
         object.__setattr__(self, "core", tuple(self.get_tool(reference).id for reference in self.core))
         object.__setattr__(self, "loadouts", freeze(self.loadouts))
+        object.__setattr__(self, "servers", freeze(self.servers))
         object.__setattr__(self, "ladder", tuple(make_rung(entry) for entry in self.ladder))
 
     @classmethod

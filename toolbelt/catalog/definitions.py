@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -39,10 +39,14 @@ def anthropic_definition(tool: Tool, wire_name: str) -> Definition:
     return definition
 
 
+_MCP_FIELDS = ("title", "outputSchema", "icons", "execution", "_meta")
+
+
 def mcp_definition(tool: Tool, wire_name: str) -> Definition:
-    """As an MCP server lists it, hints and output schema included."""
-    definition: Definition = {"name": wire_name, "description": tool.description, "inputSchema": _schema(tool)}
-    for key in ("title", "outputSchema"):
+    """As an MCP server lists it, with everything that it sent; its schema is never normalised (rule M5)."""
+    schema = tool.parameters or {"type": "object"}
+    definition: Definition = {"name": wire_name, "description": tool.description, "inputSchema": schema}
+    for key in _MCP_FIELDS:
         if key in tool.extra:
             definition[key] = tool.extra[key]
     if tool.annotations:
@@ -104,8 +108,9 @@ def is_legal_wire_name(name: str) -> bool:
 def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dict[str, str]:
     """Give every tool its wire name.
 
-    The plain name where it is legal and no other tool has it; else the name with its illegal characters
-    replaced, with the plugin before it where that tells tools apart; else that with the start of a hash of the id.
+    Its own `wire_name`, where that is legal and no tool before it has it; else the plain name where it is legal and no
+    other tool has it; else the name with its illegal characters replaced, with the plugin before it where that tells
+    tools apart; else that with the start of a hash of the id.
     The result does not depend on the order of `tools`.
 
     Args:
@@ -116,7 +121,17 @@ def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> 
         Wire name by tool id, in the order of `tools`.
     """
     tools = tuple(tools)
-    bearers = Counter(tool.name for tool in tools)
+    fixed: dict[str, str] = {}
+    for tool in tools:
+        if tool.wire_name and tool.wire_name not in reserved and is_legal_wire_name(tool.wire_name):
+            fixed.setdefault(tool.wire_name, tool.id)
+    assigned = {tool_id: wire_name for wire_name, tool_id in fixed.items()}
+    assigned |= _assign_others([tool for tool in tools if tool.id not in assigned], reserved, fixed)
+    return {tool.id: assigned[tool.id] for tool in tools}
+
+
+def _assign_others(tools: Sequence[Tool], reserved: Collection[str], fixed: Collection[str]) -> dict[str, str]:
+    bearers = Counter([*(tool.name for tool in tools), *fixed])
     plain = {
         tool.id: tool.name
         for tool in tools
@@ -141,7 +156,7 @@ def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> 
     for tool_id in sorted(wanted.keys() - assigned.keys()):
         assigned[tool_id] = _hashed(tool_id, wanted[tool_id], taken)
         taken.add(assigned[tool_id])
-    return {tool.id: assigned[tool.id] for tool in tools}
+    return assigned
 
 
 def _readable(tool: Tool, prefixed: bool) -> str:

@@ -15,6 +15,7 @@ The document:
     unique_names: true                           # a promise, held
     loadouts: {…}                                # as in toolbelt.yaml
     ladder: [big, {loadout: small, min_window: 0}]
+    servers: {git: {version: …, digest: …}}      # MCP servers; a plugin has `server: git`, its tools a `wire_name`
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ def catalog_data(catalog: Catalog) -> dict[str, Any]:
         "unique_names": catalog.unique_names,
         "loadouts": thaw(catalog.loadouts),
         "ladder": [dict(rung) for rung in catalog.ladder],
+        "servers": thaw(catalog.servers),
         "plugins": [plugin_data(plugin) for plugin in catalog.plugins],
     }
     return {key: value for key, value in data.items() if value or key in ("name", "plugins")}
@@ -89,6 +91,7 @@ def plugin_data(plugin: Plugin) -> dict[str, Any]:
         "name": plugin.name,
         "description": plugin.description,
         "category": plugin.category,
+        "server": plugin.server,
         "tools": [tool_data(tool) for tool in plugin.tools],
     }
     return {key: value for key, value in data.items() if value or key in ("name", "tools")}
@@ -99,6 +102,7 @@ def tool_data(tool: Tool) -> dict[str, Any]:
     data = {
         "name": tool.name,
         "id": tool.id if tool.id != tool.path else "",
+        "wire_name": tool.wire_name,
         "description": tool.description,
         "parameters": thaw(tool.parameters),
         "annotations": thaw(tool.annotations),

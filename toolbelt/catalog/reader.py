@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.categories import ToolCategory
+from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError, find_misspelt
@@ -22,9 +23,9 @@ from toolbelt.sources.section import Section
 if TYPE_CHECKING:
     from toolbelt.catalog.catalog import Catalog
 
-CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder")
-PLUGIN_KEYS = ("name", "description", "category", "tools")
-TOOL_KEYS = ("name", "description", "parameters", "annotations", "id", "extra")
+CATALOG_KEYS = ("name", "description", "categories", "plugins", "core", "unique_names", "loadouts", "ladder", "servers")
+PLUGIN_KEYS = ("name", "description", "category", "server", "tools")
+TOOL_KEYS = ("name", "description", "parameters", "annotations", "id", "extra", "wire_name")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +103,7 @@ class _Reader:
             "unique_names": section.read_bool("unique_names") is True,
             "loadouts": section.read_mapping("loadouts", "a mapping of loadouts") or {},
             "ladder": section.read_list("ladder", "a list of loadouts") or [],
+            "servers": section.read_mapping("servers", "a mapping of servers") or {},
         }
         for rung in section.read_items("ladder") if fields["ladder"] else ():
             _check(make_rung, rung)
@@ -163,6 +165,7 @@ class _Reader:
         findings_before = len(section.findings)
         category = section.read_text("category", blank=True)
         description = section.read_text("description", blank=True) or ""
+        server = section.read_text("server") or ""
         is_sound = len(section.findings) == findings_before
         if category is not None and find_name_problem(category) is None:
             check_category(category, self._categories, section.child("category"))
@@ -170,7 +173,7 @@ class _Reader:
         if not is_sound:
             return None
         try:
-            return Plugin(name=name, tools=tuple(tools), category=category, description=description)
+            return Plugin(name=name, tools=tuple(tools), category=category, description=description, server=server)
         except InvalidDefinitionError as error:
             section.add_error("invalid-plugin", str(error))
             return None
@@ -186,6 +189,9 @@ class _Reader:
             section.child("id").read_text()
         for key in ("name", "description"):
             section.read_text(key, blank=True)
+        wire_name = section.read_text("wire_name")
+        if wire_name is not None and not is_legal_wire_name(wire_name):
+            section.child("wire_name").add_error("wire-name", f"No provider takes the wire name {wire_name!r}.")
         section.read_mapping("parameters", "a mapping, a JSON Schema")
         for key in ("annotations", "extra"):
             section.read_mapping(key)

@@ -29,6 +29,7 @@ class Tool:
         id: Its identity, unique in a catalog: `plugin/name` unless given.
         extra: Whatever else its source said (`outputSchema`, `strict`, ...): kept, never sent unless a
             provider's format has a place for it.
+        wire_name: The name that a provider sees, where it is fixed; empty where the catalog assigns it.
 
     Raises:
         InvalidDefinitionError: the name is blank, or a field is of the wrong type.
@@ -41,6 +42,7 @@ class Tool:
     plugin: str | None = None
     id: str = ""
     extra: Mapping[str, Any] = _NOTHING
+    wire_name: str = ""
     has_own_id: bool = field(init=False, repr=False, compare=False, default=False)
     """Whether the id was given, and so stays when a plugin takes the tool in."""
 
@@ -82,6 +84,7 @@ class Plugin:
         tools: Each with `plugin` set to this one's name.
         category: Its own category, which wins over `PLUGIN_CATEGORY_MAP`; `None` if it names none.
         description: What it is for.
+        server: Name of the MCP server that has its tools; empty for none.
 
     Raises:
         InvalidDefinitionError: the name or category is blank or has an invisible character, a tool already belongs
@@ -92,6 +95,7 @@ class Plugin:
     tools: tuple[Tool, ...] = ()
     category: str | None = None
     description: str = ""
+    server: str = ""
     key: str = field(init=False, repr=False, compare=False, default="")
     """The name as names are compared."""
     category_key: str | None = field(init=False, repr=False, compare=False, default=None)

@@ -25,7 +25,8 @@ FLAGS_WITHOUT_VARIABLE = ("--yes", "--write", "--undo")
 """Flags that are only ever typed."""
 _TYPED_OR_EXPORTED = ("--http", "--api-base", "--log-arguments", "--unlocked", "--no-token")
 _NOT_OURS_TO_GIVE = frozenset(
-    PREFIX + flag.strip("-").replace("-", "_").upper() for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED)
+    PREFIX + flag.strip("-").replace("-", "_").upper()
+    for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED, "--state-dir")  # where approvals are
 )
 _ADDRESS_ENDING = "_API_BASE"
 _ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")

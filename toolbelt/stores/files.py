@@ -167,6 +167,17 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "toolbelt"
 
 
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """The user's folder for what must last and belongs to no project: approvals, logs, tokens of servers.
+
+    `TOOLBELT_STATE_DIR`, else the user's state folder. Never from a `.env`, by which a project could approve itself.
+    """
+    if chosen := environment.get("TOOLBELT_STATE_DIR"):
+        return Path(chosen)
+    base = environment.get("XDG_STATE_HOME") or environment.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "toolbelt"
+
+
 @contextlib.contextmanager
 def _naming_the_path(path: Path, after: str, *folders: Path) -> Iterator[None]:
     """Errors of the system name that path, not the temporary file.

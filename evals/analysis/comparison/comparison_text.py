@@ -156,8 +156,12 @@ def _size(ratio: float) -> str:
 
 
 def describe_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> str:
+    """What would settle contrasts, as `format_advice` has it."""
+    return format_advice(find_advice(contrasts, margin, level))
+
+
+def format_advice(advice: Advice) -> str:
     """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if no advice helps."""
-    advice = find_advice(contrasts, margin, level)
     parts = []
     if advice.lacking:
         lack = "lacks" if advice.unanswered == 1 else "lack"

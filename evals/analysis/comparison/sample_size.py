@@ -107,6 +107,11 @@ class Advice:
     cases: int | None = None
     cases_if_none_differs: int | None = None
 
+    @property
+    def helps(self) -> bool:
+        """Whether anything would settle one of them."""
+        return bool(self.lacking or self.settled)
+
 
 def find_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> Advice:
     """Advice on missing answers and on how many cases would do; planned cases should be answered first."""

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
-from toolbelt.evals.analysis.gate.gate_text import describe_check, summary_line
-from toolbelt.evals.analysis.gate.verdict import GateResult
+from toolbelt.evals.analysis.gate.gate_text import describe_check, describe_check_reason, summary_line
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 
 SCHEMA = "toolbelt.gate/1"
@@ -37,7 +37,22 @@ def gate_data(result: GateResult) -> dict[str, Any]:
         "baseline": None if result.comparison is None else result.comparison.old.name,
         "dataset": {"name": result.run.dataset, "digest": result.run.digest},
         "limits": limits,
-        "checks": [{**asdict(check), "verdict": check.verdict.value} for check in result.checks],
+        "checks": [_check(check) for check in result.checks],
         "lost": [asdict(lost) for lost in result.lost],
         "comparison": None if result.comparison is None else comparison_data(result.comparison),
+    }
+
+
+def _check(check: GateCheck) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "verdict": check.verdict.value,
+        "message": describe_check_reason(check),
+        "arm": check.arm,
+        "observed": check.observed,
+        "low": check.low,
+        "high": check.high,
+        "limit": check.limit,
+        "cases": check.cases,
+        "planned": check.planned,
     }

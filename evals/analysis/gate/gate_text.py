@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.analysis.comparison.flip_text import count_flips
-from toolbelt.evals.analysis.comparison.reason_text import name_arms
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import assert_never
+
+from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure
+from toolbelt.evals.analysis.comparison.comparison_text import count_fitting, describe_advice
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flips
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
+from toolbelt.evals.analysis.comparison.reason_text import describe_mismatch, describe_reason, name_arms
+from toolbelt.evals.analysis.comparison.reasons import Reason
+from toolbelt.evals.analysis.gate.check_reasons import (
+    AmountChange,
+    ArmReason,
+    CheckedArms,
+    DraftCases,
+    FinishedTrials,
+    MinimumShare,
+    NewOverflows,
+    NotComparable,
+    PlainReason,
+    RunReason,
+    SameSetup,
+    SampleSize,
+    ShareChange,
+    UnfinishedBaseline,
+    UnfinishedRun,
+    UnfitBefore,
+)
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural
 
 _MOST_ARMS = 3
 """Arms whose flips are in the summary line."""
+_MOST_CASES = 3
+"""Cases that are named; more of them are counted."""
+_AMOUNTS = MappingProxyType({Measure.PROMPT_TOKENS: "prompt tokens", Measure.COST_USD: "costs"})
+_PLAIN = MappingProxyType(
+    {
+        PlainReason.NO_DRAFTS: "no case is a draft",
+        PlainReason.NO_TRIALS: "there is not a single trial to look at: ask cases, and name arms that the run has",
+        PlainReason.MISSING_ARM: (
+            "the baseline has this arm, the run lacks it: run it too, or save the baseline without it"
+        ),
+        PlainReason.ADDED_ARM: (
+            "the baseline lacks this arm, so that it is held against nothing: save the baseline again"
+        ),
+    }
+)
 
 
 def summary_line(result: GateResult) -> str:
@@ -38,9 +79,182 @@ def _flipped(result: GateResult) -> str:
 
 def describe_check(check: GateCheck) -> str:
     """`accuracy: gpt-4o · tiered: 90.0% → 80.0%`."""
-    return ": ".join(filter(None, (check.name, check.arm, check.message)))
+    return ": ".join(filter(None, (check.name, check.arm, describe_check_reason(check))))
 
 
 def describe_lost(lost: LostTool) -> str:
     """`no case of web/search is right any more; 3 were`."""
     return f"no case of {lost.tool} is right any more; {lost.cases:,} were"
+
+
+def describe_check_reason(check: GateCheck) -> str:
+    """Why a check has its verdict, in one line with the figures; names in it are not made safe to show."""
+    if isinstance(check.reason, RunReason):
+        return _describe_run_reason(check.reason)
+    return _describe_arm_reason(check.reason, check.verdict)
+
+
+def _describe_run_reason(reason: RunReason) -> str:
+    match reason:
+        case PlainReason():
+            return _PLAIN[reason]
+        case NotComparable():
+            return describe_mismatch(reason.mismatch, reason.old, reason.new)
+        case SameSetup():
+            cases = plural(reason.baseline.cases, "case")
+            return f"{reason.baseline.name} is of the same {cases}, grading and settings"
+        case DraftCases():
+            return (
+                f"{reason.drafts:,} of {plural(reason.cases, 'case')} of the {reason.role.value} are drafts that "
+                "nobody has reviewed, and prove nothing: review them, remove their `draft`, and run again"
+            )
+        case UnfinishedBaseline():
+            baseline = reason.baseline
+            return f"{baseline.name}, which it is held against, is {baseline.status}: not all of it is there"
+        case UnfinishedRun():
+            return _unfinished(reason)
+        case FinishedTrials():
+            return _finished(reason)
+        case CheckedArms():
+            arms = "some of the arms alone"
+            if reason.same is not None:
+                arms = f"the same {plural(reason.same, 'arm')} as in the baseline"
+            others = f"; {plural(reason.left_out, 'other')} not looked at, as --arm has it" if reason.left_out else ""
+            return f"{arms}{others}"
+        case _:
+            assert_never(reason)
+
+
+def _describe_arm_reason(reason: ArmReason, verdict: Verdict) -> str:
+    match reason:
+        case SampleSize():
+            hint = "" if reason.clusters >= reason.wanted else ": ask more cases, or lower --min-sample-size"
+            return f"{plural(reason.clusters, 'independent case')}, {reason.wanted:,} are wanted{hint}"
+        case NewOverflows():
+            count = len(reason.cases)
+            no_longer = "case no longer fits" if count == 1 else "cases no longer fit"
+            return f"{count:,} {no_longer} the model's window: {_name_cases(reason.cases)}"
+        case FitCounts():
+            return _fitting(reason)
+        case UnfitBefore():
+            return _unfit_before(reason)
+        case ShareChange():
+            return _share_change(reason)
+        case MinimumShare():
+            return _minimum(reason, verdict)
+        case AmountChange():
+            return _amount_change(reason, verdict)
+        case _:
+            assert_never(reason)
+
+
+def _unfinished(reason: UnfinishedRun) -> str:
+    run, left = reason.run, reason.planned - reason.finished
+    why = f" ({run.reason.rstrip('.')})" if run.reason else ""
+    trials = (
+        f": {left:,} of {plural(reason.planned, 'trial')} have not been run" if left > 0 else ", after its last trial"
+    )
+    # One that another process works on cannot be resumed, and need not.
+    hint = "wait for it to end" if run.status == "running" else f"go on with: toolbelt eval resume {run.name}"
+    return f"the run is {run.status}{why}{trials}; {hint}"
+
+
+def _finished(reason: FinishedTrials) -> str:
+    trials = plural(reason.planned, "trial")
+    if reason.errors:
+        return (
+            f"{reason.errors:,} of {trials} ended with an error and are unscored; what follows holds "
+            "whatever would have become of them, but for tokens and cost, which are of the others alone. "
+            f"Again: toolbelt eval resume {reason.run} --retry-errors"
+        )
+    unscored = f"; {reason.overflows:,} did not fit the model's window and are unscored" if reason.overflows else ""
+    return f"all of {trials} came to an end{unscored}"
+
+
+def _name_cases(cases: tuple[str, ...]) -> str:
+    more = f" and {len(cases) - _MOST_CASES:,} more" if len(cases) > _MOST_CASES else ""
+    return f"{', '.join(cases[:_MOST_CASES])}{more}"
+
+
+def _fitting(fit: FitCounts) -> str:
+    if not fit.answered:
+        fitted = plural(fit.before, "case")
+        return _undecided((), f"none of the {fitted} that fitted was answered" if fit.before else "no case fitted")
+    left = fit.before - fit.answered
+    if not left:
+        return "every case that fitted the model's window still does"
+    return (
+        f"of the {plural(fit.answered, 'case')} that were answered, none has outgrown the model's window; "
+        f"{left:,} more that fitted it {'was' if left == 1 else 'were'} not"
+    )
+
+
+def _unfit_before(reason: UnfitBefore) -> str:
+    if not reason.unfit.now:
+        return "nothing fits, as before"  # what could not be asked then and cannot be asked now has not changed
+    if reason.measure is None:
+        return f"improved: {count_fitting(reason.unfit)}"
+    if reason.measure.is_share:
+        return "nothing fitted before, so nothing is lost"
+    return f"nothing fitted before, so no {_AMOUNTS[reason.measure]} are there to have grown"
+
+
+def _share_change(reason: ShareChange) -> str:
+    contrast, margin = reason.contrast, reason.margin
+    difference, low, high = contrast.difference, contrast.low, contrast.high
+    if difference is None or low is None or high is None or contrast.old is None or contrast.new is None:
+        return _undecided(contrast.reasons, "nothing was scored in both")
+    shares = f"{contrast.old:.1%} → {contrast.new:.1%}, {format_points(difference)} points"
+    over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
+    parts = [
+        f"{shares} ({format_bounds(low, high, margin)}{over}), margin {format_margin(margin)}",
+        describe_flips(reason.flips, reason.epochs),
+    ]
+    if contrast.verdict not in (Verdict.NO_REGRESSION, Verdict.REGRESSION):
+        parts += [*map(_clause, contrast.reasons), describe_advice([contrast], margin)]
+    return "; ".join(filter(None, parts))
+
+
+def _minimum(reason: MinimumShare, verdict: Verdict) -> str:
+    arm, share, least = reason.figures, reason.figures.share, reason.least
+    if share is None:
+        nothing = _undecided((), "nothing was scored")
+        if 0 < arm.overflows == arm.finished:
+            return f"{nothing}, as nothing fits the model's window; name with --arm those that are to reach it"
+        return nothing
+    unscored = arm.planned - arm.scored
+    figures = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
+    bounded = f"; {unscored:,} unscored may have gone either way" if unscored else ""
+    is_unsure = verdict is Verdict.INSUFFICIENT_DATA
+    return f"{figures}{bounded}{'; too few cases to tell which side of it the truth is' if is_unsure else ''}"
+
+
+def _amount_change(reason: AmountChange, verdict: Verdict) -> str:
+    contrast = reason.contrast
+    old, new, words = contrast.old, contrast.new, _AMOUNTS[contrast.measure]
+    if old is None or new is None:
+        return _undecided(contrast.reasons, f"the {words} are not known for every case")
+    amounts = f"{words} {_amount(old, contrast.measure)} → {_amount(new, contrast.measure)} a case"
+    if not old:
+        return f"{amounts}, where nothing was before" if new else amounts
+    ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
+    if ratio is None or low is None or high is None:
+        return f"{amounts}; {_undecided(contrast.reasons, 'there is no interval')}"
+    interval = f"{format_change(low)} to {format_change(high)}"
+    is_unsure = verdict is Verdict.INSUFFICIENT_DATA
+    few = "; too few cases to tell" if is_unsure else ""
+    return f"{amounts}, {format_change(ratio)} ({interval}), {100 * reason.tolerated:+.4g}% tolerated{few}"
+
+
+def _amount(value: float, measure: Measure) -> str:
+    return f"${value:.4g}" if measure is Measure.COST_USD else f"{value:,.0f}"
+
+
+def _undecided(reasons: Iterable[Reason], otherwise: str) -> str:
+    return f"cannot be decided: {'; '.join(map(_clause, reasons)) or otherwise}"
+
+
+def _clause(reason: Reason) -> str:
+    """A reason as part of another sentence."""
+    sentence = describe_reason(reason)
+    return f"{sentence[:1].lower()}{sentence[1:].rstrip('.')}"

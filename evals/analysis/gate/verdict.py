@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison, Measure
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
+from toolbelt.evals.analysis.gate.check_reasons import CheckReason
 from toolbelt.evals.statistics.verdict import Verdict
 
 PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
@@ -41,7 +42,7 @@ class GateCheck:
         name: `comparable`, `complete`, `reviewed`, `arms`, `sample-size`, `overflow`, `accuracy` (or `solved`),
             `min-accuracy` (or `min-solved`), `tokens`, `cost`.
         verdict: What it says.
-        message: Why, in one line with the figures.
+        reason: Why, with the figures; `gate_text.describe_check_reason` puts it into words.
         arm: Label of the arm; empty where it is of the whole run.
         observed: The figure that is checked, in the unit of the limit; `None` where there is none.
         low: Lower bound of its interval.
@@ -54,7 +55,7 @@ class GateCheck:
 
     name: str
     verdict: Verdict
-    message: str
+    reason: CheckReason
     arm: str = ""
     observed: float | None = None
     low: float | None = None

@@ -9,12 +9,9 @@ from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.matrix.candidates import can_assign_toolset, is_fixed
+from toolbelt.evals.analysis.matrix.cell import Cell, CellProblem, CellReason, CellState
 from toolbelt.evals.analysis.matrix.choose_toolsets import choose_toolsets
 from toolbelt.evals.analysis.matrix.matrix import (
-    Cell,
-    CellProblem,
-    CellReason,
-    CellState,
     FailedTrials,
     Matrix,
     MatrixNote,

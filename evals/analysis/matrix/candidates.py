@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Pick
+from toolbelt.evals.analysis.matrix.cell import Cell, CellState
+from toolbelt.evals.analysis.matrix.matrix import Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import find_toolset, parse_toolset

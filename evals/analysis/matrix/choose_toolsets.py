@@ -20,8 +20,9 @@ from toolbelt.evals.analysis.matrix.candidates import (
     share_right,
     size_key,
 )
-from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Pick
-from toolbelt.evals.analysis.matrix.pick_text import give_reasons
+from toolbelt.evals.analysis.matrix.cell import Cell
+from toolbelt.evals.analysis.matrix.explain_pick import find_pick_reasons
+from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import parse_toolset
@@ -109,7 +110,7 @@ def choose_toolsets(
             replace(returned[arm, group.best], arm=arm) for arm in group.arms if (arm, group.best) in returned
         )
         pick = _pick(group, candidates, rivals, summary, side, cells, margin)
-        picks[group.model] = replace(pick, reasons=give_reasons(pick, summary, side.about, cells, margin))
+        picks[group.model] = replace(pick, reasons=find_pick_reasons(pick, summary, side.about, cells, margin))
     return picks
 
 

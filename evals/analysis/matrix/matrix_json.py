@@ -6,8 +6,10 @@ from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import Contrast
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason
-from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, Matrix, ModelRow, Pick
+from toolbelt.evals.analysis.matrix.cell import Cell
+from toolbelt.evals.analysis.matrix.matrix import Candidate, Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.views.json_values import to_json
 
@@ -85,7 +87,7 @@ def _pick(pick: Pick, toolsets: dict[int, str]) -> dict[str, Any]:
         "candidates": [_candidate(candidate, toolsets) for candidate in pick.candidates],
         "rivals": [_candidate(candidate, toolsets) for candidate in pick.rivals],
         "idle": [arm(place) for place in pick.never_calls],
-        "reasons": list(pick.reasons),
+        "reasons": list(describe_pick(pick)),
     }
 
 

@@ -6,16 +6,8 @@ from typing import assert_never
 
 from toolbelt.evals.analysis.comparison.reason_text import describe_cluster_sizes, describe_side_note
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, SideNote
-from toolbelt.evals.analysis.matrix.matrix import (
-    Cell,
-    CellProblem,
-    CellReason,
-    FailedTrials,
-    Matrix,
-    MatrixNote,
-    ShownVariants,
-    UnassignableToolsets,
-)
+from toolbelt.evals.analysis.matrix.cell import Cell, CellProblem, CellReason
+from toolbelt.evals.analysis.matrix.matrix import FailedTrials, Matrix, MatrixNote, ShownVariants, UnassignableToolsets
 from toolbelt.text import plural
 
 

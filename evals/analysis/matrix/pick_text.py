@@ -2,86 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import assert_never
 
-from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, Contrast
-from toolbelt.evals.analysis.comparison.comparison_text import describe_advice
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
+from toolbelt.evals.analysis.comparison.comparison_text import format_advice
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
-from toolbelt.evals.analysis.evidence.evidence import SideInfo
-from toolbelt.evals.analysis.matrix.candidates import (
-    count_calls,
-    count_unanswered,
-    is_answered,
-    is_assignable,
-    may_suit,
-    other_cells,
-    share_right,
-)
-from toolbelt.evals.analysis.matrix.matrix import Candidate, Cell, CellState, Pick
+from toolbelt.evals.analysis.matrix.matrix import Pick
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
+from toolbelt.evals.analysis.matrix.pick_reasons import (
+    BestOverflows,
+    CasesWanted,
+    ChoiceReason,
+    ConcreteToolset,
+    Doubt,
+    FurtherReason,
+    HardlyRight,
+    MaybeBetter,
+    MeasuredToolset,
+    MissingAnswers,
+    NeverCalls,
+    NoBest,
+    NoChoiceReason,
+    NoneCalls,
+    NotConsidered,
+    NothingMeasured,
+    OnlyCandidate,
+    OnlyOneAsked,
+    PickReason,
+    PromisingToolset,
+    SmallerChoice,
+    SureBest,
+    TooFewAnswers,
+    ToolCalls,
+    TooLongToolsets,
+    UncomparedToolsets,
+    UnreviewedCases,
+    UnsureBest,
+    WideMargin,
+)
+from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.text import plural
 
 _FEW = 2
-"""Toolsets that get a sentence each."""
+"""Toolsets that get a sentence or a clause each."""
 _MOST_NAMES = 4
 """Toolsets that are named; more of them are counted."""
 
 
-@dataclass(frozen=True)
-class _Context:
-    """What the sentences are about.
-
-    Attributes:
-        pick: Without its reasons.
-        arms: Of the run.
-        cells: Of the model.
-        about: What the run is of.
-        margin: Accuracy that may be lost, a fraction.
-    """
-
-    pick: Pick
-    arms: Sequence[ArmSummary]
-    cells: Sequence[Cell]
-    about: SideInfo
-    margin: float
-
-    @property
-    def points(self) -> str:
-        """The margin in words: `2.0 points`."""
-        return f"{format_margin(self.margin)} points"
-
-    def name(self, arm: int) -> str:
-        """The label of the arm's toolset."""
-        return self.arms[arm].toolset_label
-
-    def share(self, arm: int) -> str:
-        """The arm's accuracy, formatted."""
-        return format_accuracy(self.arms[arm].accuracy)
-
-
-def give_reasons(
-    pick: Pick, summary: RunSummary, about: SideInfo, cells: Mapping[tuple[str, str], Cell], margin: float
-) -> tuple[str, ...]:
-    """Why what was chosen was, or why nothing was; then what else is to be known, a sentence each.
-
-    Args:
-        pick: What was chosen.
-        summary: Of the run.
-        about: What the run is of.
-        cells: Of every model and toolset.
-        margin: Accuracy that may be lost, a fraction.
-    """
-    own = [cell for (model, _), cell in cells.items() if model == pick.model]
-    context = _Context(pick, summary.arms, own, about, margin)
-    return (
-        *_main(context),
-        *_promise(context),
-        *_too_long(context),
-        *_describe_never_calling(context),
-        *_set_aside(context),
-    )
+def describe_pick(pick: Pick) -> tuple[str, ...]:
+    """Why a toolset is recommended or none is, then what else to know, a sentence each; names are not made safe."""
+    return tuple(sentence for reason in pick.reasons for sentence in _describe(reason))
 
 
 def format_accuracy(rate: Rate) -> str:
@@ -112,273 +83,214 @@ def format_accuracy_difference(contrast: Contrast, margin: float, level: float =
     return f"{format_points(difference)} points, {100 * level:.3g}% interval {format_bounds(low, high, margin)}"
 
 
-def _main(context: _Context) -> Iterator[str]:
-    pick, best = context.pick, context.pick.best
-    if best is None:
-        yield _nothing(context)
-    elif pick.choice is None:
-        yield _undecided(context, best)
-    elif pick.choice != best:
-        yield _smaller(context, best, pick.choice)
-    elif pick.sure:
-        yield _best(context, best)
+def _describe(reason: PickReason) -> Iterator[str]:
+    if isinstance(reason, FurtherReason):
+        yield from _describe_further(reason)
+    elif isinstance(reason, ChoiceReason):
+        yield f"{_describe_choice(reason)}."
     else:
-        yield _unsure(context, best)
-    if pick.choice is not None and pick.toolset != context.arms[pick.choice].toolset:
-        yield f"{context.name(pick.choice)} was {pick.toolset} here."
+        yield _describe_no_choice(reason)
 
 
-def _nothing(context: _Context) -> str:
-    """Why there is no best toolset."""
-    if context.pick.never_calls:
-        return describe_only_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
-    states = {cell.state for cell in context.cells}
-    why = next((describe_cell(cell) for cell in context.cells if cell.reasons), "")
-    if states == {CellState.UNSUPPORTED}:
-        return why or "It does not call tools."
-    if any(cell.scored for cell in context.cells):
-        return "Only toolsets that no model can be given were scored: they go by the case, or are experiments."
-    if CellState.UNSCORED in states:
-        why = next((describe_cell(cell) for cell in context.cells if cell.state is CellState.UNSCORED), "")
-        return f"Nothing was scored: {why[0].lower()}{why[1:]}" if why else "Nothing was scored."
-    return f"No toolset of this run fits it: {why[0].lower()}{why[1:]}" if why else "No toolset of this run fits it."
+def _points(margin: float) -> str:
+    return f"{format_margin(margin)} points"
 
 
-def _undecided(context: _Context, best: int) -> str:
-    """Why there is a best toolset but no choice."""
-    arm, as_measured = context.arms[best], _as_measured(context, best)
-    if context.about.drafts:
-        of = f"{context.about.drafts:,} of {plural(context.about.cases, 'case')}"
-        return f"{as_measured}, but {of} are drafts, which prove nothing until somebody has reviewed them."
-    if not is_answered(arm):
-        return f"Too little is answered yet: {as_measured}, and {_lacking(arm)}."
-    if share_right(arm) <= context.margin:
-        if context.margin > MARGIN and share_right(arm):
-            return f"A margin of {context.points} decides nothing: {as_measured}, which is no more."
-        return f"No toolset does: {as_measured}, which is no more than the {context.points} that may be lost."
-    return f"Only {context.name(best)} was asked ({context.share(best)}), so that there is nothing to choose from."
+def _share(best: MeasuredToolset) -> str:
+    return format_accuracy(best.accuracy)
 
 
-def _as_measured(context: _Context, best: int) -> str:
-    arm = context.arms[best]
-    return f"{context.name(best)} is the best as measured ({context.share(best)} of {plural(arm.scored, 'trial')})"
+def _as_measured(best: MeasuredToolset) -> str:
+    return f"{best.toolset} is the best as measured ({_share(best)} of {plural(best.scored, 'trial')})"
 
 
-def _unsure(context: _Context, best: int) -> str:
-    """The best, and what speaks against its being the best, by the rival that does most."""
-    smallest = (
-        " and the smallest" if context.pick.candidates[0].arm == best and len(context.pick.candidates) > 1 else ""
+# Why there is no choice
+
+
+def _describe_no_choice(reason: NoChoiceReason) -> str:
+    match reason:
+        case NoBest():
+            return _no_best(reason)
+        case NoneCalls():
+            return f"No toolset does: {'; '.join(_no_calls(reason.arms, reason.margin))}."
+        case WideMargin():
+            return f"A margin of {_points(reason.margin)} decides nothing: {_too_wide(reason.best)}."
+        case UnreviewedCases():
+            of = f"{reason.drafts:,} of {plural(reason.cases, 'case')}"
+            unproven = "are drafts, which prove nothing until somebody has reviewed them"
+            return f"{_as_measured(reason.best)}, but {of} {unproven}."
+        case TooFewAnswers():
+            return f"Too little is answered yet: {_as_measured(reason.best)}, and {_lacking(reason.answers)}."
+        case HardlyRight():
+            no_more = f"which is no more than the {_points(reason.margin)} that may be lost"
+            return f"No toolset does: {_as_measured(reason.best)}, {no_more}."
+        case OnlyOneAsked():
+            best = reason.best
+            return f"Only {best.toolset} was asked ({_share(best)}), so that there is nothing to choose from."
+        case _:
+            assert_never(reason)
+
+
+def _no_best(reason: NoBest) -> str:
+    why = "" if reason.cell is None else describe_cell(reason.cell)
+    clause = f": {why[0].lower()}{why[1:]}" if why else "."
+    match reason.why:
+        case NothingMeasured.NO_TOOL_CALLING:
+            return why or "It does not call tools."
+        case NothingMeasured.ONLY_UNASSIGNABLE:
+            return "Only toolsets that no model can be given were scored: they go by the case, or are experiments."
+        case NothingMeasured.NOTHING_SCORED:
+            return f"Nothing was scored{clause}"
+        case NothingMeasured.NOTHING_FITS:
+            return f"No toolset of this run fits it{clause}"
+        case _:
+            assert_never(reason.why)
+
+
+def _too_wide(best: ToolCalls | MeasuredToolset) -> str:
+    if isinstance(best, MeasuredToolset):
+        return f"{_as_measured(best)}, which is no more"
+    return (
+        f"the right tools were called in {best.right:,} of {best.trials:,} trials that need a call with "
+        f"{best.toolset}, the most of all, and that is no more, so that a toolset with which it never calls any would "
+        "do"
     )
-    smallest += " of those it calls tools with" if smallest and context.pick.never_calls else ""
-    return f"{_as_measured(context, best)}{smallest}; not sure: {_doubt(context, best)}."
 
 
-def _doubt(context: _Context, best: int) -> str:
-    against = [rival for rival in context.pick.rivals if not rival.holds]
-    if not against:
-        return f"too little is known of {_listed(_unknown(context))}"
-    worst = min(against, key=lambda candidate: (not candidate.overflowing, _low(candidate)))
-    name = context.name(worst.arm)
-    if worst.overflowing:
-        does = "does" if worst.overflowing == 1 else "do"
-        return f"with it {plural(worst.overflowing, 'case')} that {_fit(worst.overflowing)} with {name} {does} not"
-    more = f", and so may {plural(len(against) - 1, 'other')}" if len(against) > 1 else ""
-    difference = "" if worst.contrast is None else format_accuracy_difference(worst.contrast, context.margin)
-    interval = f" ({context.name(best)} less {name}: {difference})" if difference else ""
-    return f"{name} may be better by more than {context.points}{interval}{more}"
+# Why the choice is what it is
 
 
-def _unknown(context: _Context) -> list[str]:
-    """Toolsets that may fit, and that the best was not compared with."""
-    held = {rival.arm for rival in context.pick.rivals}
-    others = other_cells(context.pick, context.arms, context.cells)
-    return [cell.toolset for cell in others if cell.arm not in held and may_suit(cell, context.pick)]
+def _describe_choice(reason: ChoiceReason) -> str:
+    match reason:
+        case SmallerChoice():
+            return _smaller(reason)
+        case OnlyCandidate():
+            in_all = " in every case that any does" if reason.is_only_in_all else ""
+            does = "that it calls right tools with" if reason.is_only_calling else f"that fits it{in_all}"
+            return f"{reason.best.toolset} is the only toolset of this run {does} ({_share(reason.best)})"
+        case SureBest():
+            return _sure(reason)
+        case UnsureBest():
+            smallest = " and the smallest" if reason.is_smallest else ""
+            smallest += " of those it calls tools with" if smallest and reason.is_of_calling else ""
+            return f"{_as_measured(reason.best)}{smallest}; not sure: {_describe_doubt(reason.doubt, reason.best)}"
+        case _:
+            assert_never(reason)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{plural(len(names), 'other')}"
-
-
-def _low(candidate: Candidate) -> float:
-    low = None if candidate.contrast is None else candidate.contrast.low
-    return -1.0 if low is None else low
-
-
-def _best(context: _Context, best: int) -> str:
-    pick, share = context.pick, context.share(best)
-    if not pick.rivals:
-        does = "that it calls right tools with" if pick.never_calls else f"that fits it{_in_all(context)}"
-        return f"{context.name(best)} is the only toolset of this run {does} ({share})."
-    others = "any other that it calls tools with" if pick.never_calls else "any other"
-    sure = (
-        f"{context.name(best)} is the best ({share}), and surely not worse than {others} by more than {context.points}"
-    )
-    is_smallest = pick.candidates[0].arm == best
-    smaller = "none of these is smaller" if pick.never_calls else "none is smaller"
-    return f"{sure}; {smaller if is_smallest else 'no smaller one is sure to be that near to it'}."
-
-
-def _in_all(context: _Context) -> str:
-    """The condition, if other toolsets fit the model only in part."""
-    return " in every case that any does" if any(candidate.overflowing for candidate in context.pick.candidates) else ""
-
-
-def _smaller(context: _Context, best: int, choice: int) -> str:
-    contrast = next(candidate.contrast for candidate in context.pick.candidates if candidate.arm == choice)
-    assert contrast is not None  # noqa: S101  it was compared with the best
+def _smaller(reason: SmallerChoice) -> str:
+    contrast = reason.contrast
     assert contrast.old is not None and contrast.new is not None  # noqa: S101, PT018  it holds, so it has figures
     over = f"{contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else "all cases"
     figures = f"{format_accuracy_percent(contrast.new)} against {format_accuracy_percent(contrast.old)} over {over}"
-    difference = format_accuracy_difference(contrast, context.margin, context.pick.level)
+    difference = format_accuracy_difference(contrast, reason.margin, reason.level)
+    saved = "" if reason.saved is None else f", with {format_whole_percent(reason.saved)} fewer definition tokens"
     return (
-        f"{context.name(choice)} is the smallest that is surely within {context.points} of the best, "
-        f"{context.name(best)}: {figures} ({difference}){_saved(context.arms[choice], context.arms[best])}."
+        f"{reason.toolset} is the smallest that is surely within {_points(reason.margin)} of the best, "
+        f"{reason.best}: {figures} ({difference}){saved}"
     )
 
 
-def _saved(chosen: ArmSummary, best: ArmSummary) -> str:
-    few, many = chosen.definition_tokens_total, best.definition_tokens_total
-    if few is None or not many or few >= many:
-        return ""
-    return f", with {format_whole_percent(1 - few / many)} fewer definition tokens"
+def _sure(reason: SureBest) -> str:
+    others, these = ("any other that it calls tools with", " of these") if reason.is_of_calling else ("any other", "")
+    best = f"{reason.best.toolset} is the best ({_share(reason.best)})"
+    smaller = f"none{these} is smaller" if reason.is_smallest else "no smaller one is sure to be that near to it"
+    return f"{best}, and surely not worse than {others} by more than {_points(reason.margin)}; {smaller}"
 
 
-def _promise(context: _Context) -> Iterator[str]:
-    """How many cases would settle a doubtful choice."""
-    pick = context.pick
-    if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
-        contrasts = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
-        if advice := describe_advice(contrasts, context.margin):
-            yield f"To be sure of {context.name(pick.choice)}: {advice}."
-    if pick.promising is None:
+def _describe_doubt(doubt: Doubt, best: MeasuredToolset) -> str:
+    match doubt:
+        case UncomparedToolsets():
+            return f"too little is known of {_name_others(doubt.toolsets)}"
+        case BestOverflows():
+            does = "does" if doubt.cases == 1 else "do"
+            return f"with it {plural(doubt.cases, 'case')} that {_fit(doubt.cases)} with {doubt.rival} {does} not"
+        case MaybeBetter():
+            more = f", and so may {plural(doubt.others, 'other')}" if doubt.others else ""
+            difference = "" if doubt.contrast is None else format_accuracy_difference(doubt.contrast, doubt.margin)
+            interval = f" ({best.toolset} less {doubt.rival}: {difference})" if difference else ""
+            return f"{doubt.rival} may be better by more than {_points(doubt.margin)}{interval}{more}"
+        case _:
+            assert_never(doubt)
+
+
+def _name_others(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{plural(len(names), 'other')}"
+
+
+# What else to know
+
+
+def _describe_further(reason: FurtherReason) -> Iterator[str]:
+    match reason:
+        case ConcreteToolset():
+            yield f"{reason.toolset} was {reason.concrete} here."
+        case CasesWanted():
+            yield f"To be sure of {reason.toolset}: {format_advice(reason.advice)}."
+        case PromisingToolset():
+            difference = format_accuracy_difference(reason.contrast, reason.margin, reason.level)
+            advice = f": {format_advice(reason.advice)}" if reason.advice.helps else ""
+            unsure = f"but is not sure to be (against the best {difference})"
+            yield f"{reason.toolset} is smaller and looks good enough, {unsure}{advice}."
+        case TooLongToolsets():
+            yield from _too_long(reason)
+        case NeverCalls():
+            yield from (f"{text[0].upper()}{text[1:]}." for text in _no_calls(reason.arms, reason.margin))
+        case NotConsidered():
+            yield from _not_considered(reason)
+        case _:
+            assert_never(reason)
+
+
+def _too_long(reason: TooLongToolsets) -> Iterator[str]:
+    if len(reason.toolsets) > _FEW:
+        yield f"{len(reason.toolsets):,} smaller ones do not fit it in cases that fit with the best."
         return
-    contrast = next(candidate.contrast for candidate in pick.candidates if candidate.arm == pick.promising)
-    assert contrast is not None  # noqa: S101  it was compared with the best
-    wanted_more = describe_advice([contrast], context.margin, pick.level)
-    difference = format_accuracy_difference(contrast, context.margin, pick.level)
-    yield (
-        f"{context.name(pick.promising)} is smaller and looks good enough, but is not sure to be (against the best "
-        f"{difference}){f': {wanted_more}' if wanted_more else ''}."
-    )
-
-
-def _too_long(context: _Context) -> Iterator[str]:
-    """Smaller toolsets that are good enough, except that some cases no longer fit: they may grow, or the conversations
-    get longer.
-    """
-    too_long = []
-    for candidate in context.pick.candidates:
-        if candidate.arm in (context.pick.choice, context.pick.best):
-            break
-        contrast = candidate.contrast
-        if candidate.overflowing and contrast is not None and (contrast.difference or 0.0) > -context.margin:
-            too_long.append(candidate)
-    if len(too_long) > _FEW:
-        yield f"{len(too_long):,} smaller ones do not fit it in cases that fit with the best."
-        return
-    for longer in too_long:
-        cases = plural(longer.overflowing, "case")
-        yield f"{context.name(longer.arm)} does not fit it in {cases} that {_fit(longer.overflowing)} with the best."
+    for toolset, cases in reason.toolsets:
+        yield f"{toolset} does not fit it in {plural(cases, 'case')} that {_fit(cases)} with the best."
 
 
 def _fit(count: int) -> str:
     return "fits" if count == 1 else "fit"
 
 
-def _describe_never_calling(context: _Context) -> Iterator[str]:
-    """Toolsets that are left out because the model called nothing with them, where another one is the best."""
-    if context.pick.best is not None:
-        yield from describe_never_calling([context.arms[arm] for arm in context.pick.never_calls], context.margin)
-
-
-def _set_aside(context: _Context) -> Iterator[str]:
-    if context.pick.best is None:
+def _not_considered(reason: NotConsidered) -> Iterator[str]:
+    if len(reason.arms) > _FEW:
+        names = ", ".join(arm.toolset for arm in reason.arms)
+        yield f"{names} were not considered: too many trials lack an answer."
         return
-    best = context.arms[context.pick.best]
-    arms = [
-        arm
-        for arm in context.arms
-        if arm.model == best.model and arm is not best and is_assignable(arm) and not is_answered(arm)
-    ]
-    if len(arms) > _FEW:
-        yield f"{', '.join(arm.toolset_label for arm in arms)} were not considered: too many trials lack an answer."
-        return
-    yield from (f"{arm.toolset_label} was not considered: {_lacking(arm)}." for arm in arms)
+    yield from (f"{arm.toolset} was not considered: {_lacking(arm)}." for arm in reason.arms)
 
 
-def _lacking(arm: ArmSummary) -> str:
-    missing = count_unanswered(arm)
-    return f"{missing:,} of {plural(arm.planned, 'trial')} {'lacks' if missing == 1 else 'lack'} an answer"
+def _lacking(answers: MissingAnswers) -> str:
+    lack = "lacks" if answers.missing == 1 else "lack"
+    return f"{answers.missing:,} of {plural(answers.planned, 'trial')} {lack} an answer"
 
 
-_FEW_EACH = 2
-"""Toolsets that get a clause each."""
-_MOST_NAMED = 4
-
-
-def describe_never_calling(arms: Sequence[ArmSummary], margin: float) -> tuple[str, ...]:
-    """Why they are not recommended, a sentence each.
-
-    Args:
-        arms: Of one model, for each of which `candidates.hardly_calls` is true.
-        margin: Accuracy that may be lost, a fraction.
-    """
-    return tuple(f"{text[0].upper()}{text[1:]}." for text in _describe_no_calls(arms, margin))
-
-
-def describe_only_never_calling(arms: Sequence[ArmSummary], margin: float) -> str:
-    """Why no toolset is recommended if the model calls no right tool with any of those scored; or why the margin is too
-    wide.
-
-    Args:
-        arms: One or more, of one model, for each of which `candidates.hardly_calls` is true.
-        margin: Accuracy that may be lost, a fraction.
-    """
-    best = max(arms, key=_share)
-    right, of = count_calls(best)
-    if right and margin > MARGIN:
-        return (
-            f"A margin of {format_margin(margin)} points decides nothing: the right tools were called in {right:,} of "
-            f"{of:,} trials that need a call with {best.toolset_label}, the most of all, and that is no more, so that "
-            "a toolset with which it never calls any would do."
-        )
-    return f"No toolset does: {'; '.join(_describe_no_calls(arms, margin))}."
-
-
-def _share(arm: ArmSummary) -> float:
-    right, of = count_calls(arm)
-    return right / of if of else 0.0
-
-
-def _describe_no_calls(arms: Sequence[ArmSummary], margin: float) -> Iterator[str]:
-    silent = [arm for arm in arms if not count_calls(arm)[0]]
-    abstaining = [arm for arm in silent if _abstained(arm)]
-    if len(abstaining) > _FEW_EACH:
-        yield f"it called no right tool with {_names(silent)}: its right answers are cases that need none"
+def _no_calls(arms: Sequence[ToolCalls], margin: float) -> Iterator[str]:
+    """That the model called no right tool, or few: a clause for each toolset, as long as they are few."""
+    silent = [arm for arm in arms if not arm.right]
+    abstaining = [arm for arm in silent if arm.abstained]
+    if len(abstaining) > _FEW:
+        yield f"it called no right tool with {_name_toolsets(silent)}: its right answers are cases that need none"
     else:
-        yield from (f"it called no right tool with {arm.toolset_label}: {_instead(arm)}" for arm in abstaining)
+        yield from (f"it called no right tool with {arm.toolset}: {_instead(arm)}" for arm in abstaining)
         if others := [arm for arm in silent if arm not in abstaining]:
-            yield f"it called no right tool with {_names(others)}"
-    if few := [arm for arm in arms if arm not in silent]:
-        right, of = max((count_calls(arm) for arm in few), key=lambda counts: counts[0] / counts[1])
+            yield f"it called no right tool with {_name_toolsets(others)}"
+    if few := [arm for arm in arms if arm.right]:
+        most = max(few, key=lambda arm: arm.share)
         yield (
-            f"with {_names(few)} it called the right tools in {'no more than ' if len(few) > 1 else ''}{right:,} of "
-            f"{of:,} trials that need a call, which the margin of {format_margin(margin)} points counts as zero"
+            f"with {_name_toolsets(few)} it called the right tools in {'no more than ' if len(few) > 1 else ''}"
+            f"{most.right:,} of {most.trials:,} trials that need a call, which the margin of {_points(margin)} counts "
+            "as zero"
         )
 
 
-def _names(arms: Sequence[ArmSummary]) -> str:
-    return ", ".join(arm.toolset_label for arm in arms) if len(arms) <= _MOST_NAMED else plural(len(arms), "toolset")
+def _name_toolsets(arms: Sequence[ToolCalls]) -> str:
+    return ", ".join(arm.toolset for arm in arms) if len(arms) <= _MOST_NAMES else plural(len(arms), "toolset")
 
 
-def _instead(arm: ArmSummary) -> str:
-    count = _abstained(arm)
-    return (
-        f"its {count:,} right answers are cases that need none"
-        if count > 1
-        else "its one right answer is a case that needs none"
-    )
-
-
-def _abstained(arm: ArmSummary) -> int:
-    return arm.abstention.numerator
+def _instead(arm: ToolCalls) -> str:
+    if arm.abstained == 1:
+        return "its one right answer is a case that needs none"
+    return f"its {arm.abstained:,} right answers are cases that need none"

@@ -12,7 +12,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
-from toolbelt.evals.analysis.matrix.pick_text import format_whole_percent
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_whole_percent
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.patterns import fold
@@ -98,7 +98,7 @@ def _entries(matrix: Matrix, *, evidence: bool) -> Iterator[str]:
         earlier = taken.setdefault(fold(row.model), row.model) if pick.choice is not None else row.model
         is_entry = pick.choice is not None and earlier == row.model
         if evidence:
-            sentences = pick.reasons if is_entry else tuple(_why_no_choice(row, earlier))
+            sentences = describe_pick(pick) if is_entry else tuple(_why_no_choice(row, earlier))
             yield from (_comment(sentence, "  ") for sentence in sentences)
             if is_entry and (figures := _figures(row)):
                 yield _comment(figures, "  ")
@@ -139,7 +139,7 @@ def _why_no_choice(row: ModelRow, earlier: str) -> Iterator[str]:
     if earlier != row.model:
         yield f"{row.model}: left out, as a project takes it for {earlier}."
         return
-    first, *others = row.pick.reasons or ("nothing is known.",)
+    first, *others = describe_pick(row.pick) or ("nothing is known.",)
     yield f"{row.model}: {first}"
     yield from others
 

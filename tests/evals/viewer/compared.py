@@ -17,6 +17,7 @@ from toolbelt.evals.analysis.comparison.comparison import (
 )
 from toolbelt.evals.analysis.comparison.reasons import CasesNote, CasesProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
+from toolbelt.evals.analysis.gate.check_reasons import FinishedTrials, SampleSize, ShareChange
 from toolbelt.evals.analysis.gate.verdict import GateCheck
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
@@ -50,7 +51,7 @@ PAIR = ArmComparison(
 )
 WITHIN = Comparison(ABOUT, ABOUT, notes=(CasesNote(CasesProblem.UNSCORED, 2, 1, 1),), pairs=(PAIR,))
 CHECKS = (
-    GateCheck("complete", Verdict.NO_REGRESSION, "all of 60 trials came to an end"),
-    GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, "20 clusters are too few", arm="full"),
-    GateCheck("accuracy", Verdict.REGRESSION, "90.0% → 80.0%", arm="loadout"),
+    GateCheck("complete", Verdict.NO_REGRESSION, FinishedTrials(RUN, 60, errors=0, overflows=0)),
+    GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(20, 50), arm="full"),
+    GateCheck("accuracy", Verdict.REGRESSION, ShareChange(ACCURACY, PAIR.flips, 1, 0.02), arm="loadout"),
 )

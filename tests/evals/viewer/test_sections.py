@@ -22,7 +22,9 @@ from tests.evals.viewer.writing import PICTURE, page_file, page_text
 from tests.evals.views.matrices import big_matrix, left_out, scored, small_matrix
 from tests.wording import each_mentions
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick, UnassignableToolsets
+from toolbelt.evals.analysis.matrix.cell import Cell, CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick, UnassignableToolsets
+from toolbelt.evals.analysis.matrix.pick_reasons import ConcreteToolset
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
@@ -139,7 +141,7 @@ def hostile_matrix() -> Matrix:
         ModelRow(
             text,
             (scored(text, n, 5), Cell(text, CellState.CANNOT_FIT, reasons=left_out(text))),
-            Pick(text, n, n, reasons=(text,)),
+            Pick(text, n, n, reasons=(ConcreteToolset(text, text),)),
         )
         for n, text in enumerate(HOSTILE)
     ]

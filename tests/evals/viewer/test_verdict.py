@@ -23,6 +23,8 @@ from toolbelt.evals.analysis.comparison.reasons import (
     TooFewCases,
 )
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.analysis.gate.check_reasons import NewOverflows
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.scoring.outcome import Outcome
@@ -51,7 +53,7 @@ def top_of(page: str) -> str:
 def test_a_gate_says_its_verdict_in_words_and_every_check(checks: tuple[GateCheck, ...], words: str) -> None:
     top = top_of(page_text(small_run(), gate=GateResult(ABOUT, checks, Limits())))
     assert words in top
-    assert all(check.message in top for check in checks)
+    assert all(describe_check_reason(check) in top for check in checks)
     assert ("This is not a pass." in top) == (words == "? Not enough data")
 
 
@@ -205,7 +207,9 @@ def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None
     comparison = Comparison(about, ABOUT, differences=(Mismatch(Aspect.CATALOG),), notes=notes, pairs=(pair,))
     page = page_text(
         small_run(),
-        gate=GateResult(about, (GateCheck(text, Verdict.REGRESSION, text, arm=text),), Limits(), comparison),
+        gate=GateResult(
+            about, (GateCheck(text, Verdict.REGRESSION, NewOverflows((text,)), arm=text),), Limits(), comparison
+        ),
     )
     plain = page_text(small_run(), gate=GateResult(ABOUT, CHECKS[-1:], Limits(), WITHIN))
     page.encode("utf-8")

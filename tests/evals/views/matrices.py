@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from toolbelt.evals.analysis.matrix.matrix import (
-    Candidate,
-    Cell,
-    CellProblem,
-    CellReason,
-    CellState,
-    FailedTrials,
-    Matrix,
-    ModelRow,
-    Pick,
-)
+from toolbelt.evals.analysis.matrix.cell import Cell, CellProblem, CellReason, CellState
+from toolbelt.evals.analysis.matrix.matrix import Candidate, FailedTrials, Matrix, ModelRow, Pick
+from toolbelt.evals.analysis.matrix.pick_reasons import ConcreteToolset, NoBest, NothingMeasured, TooLongToolsets
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.loadouts.fit import FitVerdict
 
@@ -69,13 +61,13 @@ def small_matrix() -> Matrix:
             ModelRow("openai/gpt-5-mini", roomy, Pick(
                 "openai/gpt-5-mini", best=0, choice=2, sure=True, toolset="loadout:minimal",
                 candidates=(Candidate(2), Candidate(0)),
-                reasons=("Give it loadout:minimal: 400 tokens instead of 21,000, and not worse.",),
+                reasons=(ConcreteToolset("loadout:auto", "loadout:minimal"),),
             ), 272_000),
             ModelRow("ollama/qwen3:4b", tight, Pick(
                 "ollama/qwen3:4b", best=7, choice=7, sure=True, toolset="loadout:minimal",
-                candidates=(Candidate(7), Candidate(6)), reasons=("full cannot fit into its window.",),
+                candidates=(Candidate(7), Candidate(6)), reasons=(TooLongToolsets((("full", 60),)),),
             ), 8_192),
-            ModelRow("local/deaf", deaf, Pick("local/deaf", reasons=("It calls no tools.",))),
+            ModelRow("local/deaf", deaf, Pick("local/deaf", reasons=(NoBest(NothingMeasured.NO_TOOL_CALLING),))),
         ),
         notes=(FailedTrials(3, 60, "20260301-120000-abcd"),),
     )  # fmt: skip
@@ -102,7 +94,13 @@ def big_matrix(models: int, toolsets: int) -> Matrix:
             ModelRow(
                 model,
                 tuple(cells),
-                Pick(model, best=picked[0], choice=picked[1], sure=y % 3 > 0, reasons=("As measured.",)),
+                Pick(
+                    model,
+                    best=picked[0],
+                    choice=picked[1],
+                    sure=y % 3 > 0,
+                    reasons=(NoBest(NothingMeasured.NOTHING_SCORED),),
+                ),
                 8192 * (1 + y % 3),
             )
         )

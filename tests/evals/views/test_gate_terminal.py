@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from tests.evals.analysis.evidence.sides import FULL, RIGHT, TIERED, WRONG, side
+from toolbelt.evals.analysis.gate.check_reasons import PlainReason
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
@@ -55,8 +56,10 @@ def test_a_narrow_screen_loses_nothing(width: int) -> None:
 
 def test_arms_of_one_model_go_by_their_toolset() -> None:
     other = replace(TIERED, model="other")
-    of_one = tuple(GateCheck("accuracy", Verdict.NO_REGRESSION, "", arm.label) for arm in (FULL, TIERED))
-    of_two = (*of_one, GateCheck("accuracy", Verdict.NO_REGRESSION, "", other.label))
+    of_one = tuple(
+        GateCheck("accuracy", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS, arm.label) for arm in (FULL, TIERED)
+    )
+    of_two = (*of_one, GateCheck("accuracy", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS, other.label))
     assert list(short_labels(of_one).values()) == ["full", "tiered"]
     assert list(short_labels(of_two).values()) == ["local/bm25 · full", "local/bm25 · tiered", "other · tiered"]
 

@@ -12,6 +12,7 @@ from junitparser import JUnitXml
 from tests.evals.analysis.evidence.sides import ABOUT, FAILED, FULL, RIGHT, WRONG, side
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.analysis.gate.check_reasons import NewOverflows, PlainReason, SampleSize
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
@@ -33,7 +34,7 @@ GATE = """\
 <property name="verdict" value="no_regression" />
 </properties>
 <system-out>no case is a draft</system-out></testcase>
-<testcase name="min-accuracy" classname="m &lt;&amp;&gt; · full">
+<testcase name="overflow" classname="m &lt;&amp;&gt; · full">
 <properties>
 <property name="verdict" value="regression" />
 <property name="observed" value="0.5" />
@@ -41,12 +42,15 @@ GATE = """\
 <property name="high" value="0.6" />
 <property name="limit" value="0.9" />
 </properties>
-<failure message="50% of \\x1b[31m100 \\ufffe" type="regression">50% of \\x1b[31m100 \\ufffe</failure></testcase>
+<failure message="1 case no longer fits the model's window: \\x1b[31m1 \\ufffe" type="regression">\
+1 case no longer fits the model's window: \\x1b[31m1 \\ufffe</failure></testcase>
 <testcase name="sample-size" classname="m · full">
 <properties>
 <property name="verdict" value="insufficient_data" />
 </properties>
-<error message="too few" type="insufficient_data">too few</error></testcase>
+<error message="3 independent cases, 9 are wanted: ask more cases, or lower --min-sample-size"\
+ type="insufficient_data">\
+3 independent cases, 9 are wanted: ask more cases, or lower --min-sample-size</error></testcase>
 </testsuite>
 </testsuites>
 """.replace("\\ufffe", "\N{REPLACEMENT CHARACTER}")
@@ -54,9 +58,11 @@ GATE = """\
 
 def test_the_whole_of_a_gate() -> None:
     checks = (
-        GateCheck("reviewed", Verdict.NO_REGRESSION, "no case is a draft"),
-        GateCheck("min-accuracy", Verdict.REGRESSION, "50% of \x1b[31m100 \ufffe", "m <&> · full", 0.5, 0.4, 0.6, 0.9),
-        GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, "too few", "m · full"),
+        GateCheck("reviewed", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS),
+        GateCheck(
+            "overflow", Verdict.REGRESSION, NewOverflows(("\x1b[31m1 \ufffe",)), "m <&> · full", 0.5, 0.4, 0.6, 0.9
+        ),
+        GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(3, 9), "m · full"),
     )
     assert gate_junit(GateResult(ABOUT, checks, Limits())) == GATE
 

@@ -13,7 +13,10 @@ from rich.console import Console
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from tests.wording import mentions
 from toolbelt.console.screen import show_view
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick
+from toolbelt.evals.analysis.matrix.cell import Cell, CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick
+from toolbelt.evals.analysis.matrix.pick_reasons import NoBest, NothingMeasured
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.analysis.summary.run_summary import Rate
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
@@ -147,7 +150,9 @@ def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pyt
     assert short.rstrip().endswith(f"more: toolbelt eval recommend {matrix.run}")
     assert all(f"\n{row.model}: {row.pick.toolset}, " in short for row in matrix.rows)
     assert sum(line.startswith(("% ", "? ", "* ", "small: ")) for line in short.splitlines()) == 3
-    assert not any(reason in short for row in matrix.rows for reason in row.pick.reasons), "all of them are elsewhere"
+    assert not any(reason in short for row in matrix.rows for reason in describe_pick(row.pick)), (
+        "all of them are elsewhere"
+    )
     assert len(shown(matrix, 120, capsys).splitlines()) > len(short.splitlines())
 
 
@@ -212,12 +217,16 @@ def _row(model: str, number: int, labels: Sequence[str]) -> ModelRow:
         for place, label in enumerate(labels)
     )
     first = number * len(labels)
-    return ModelRow(model, cells, Pick(model, first, first, toolset=labels[0], sure=True, reasons=("It is so.",)))
+    return ModelRow(
+        model,
+        cells,
+        Pick(model, first, first, toolset=labels[0], sure=True, reasons=(NoBest(NothingMeasured.NOTHING_SCORED),)),
+    )
 
 
 def test_E10_the_whole_of_it_as_markdown() -> None:
     found = matrix_of(RUN, 0.1)
-    first, second, third = (" ".join(row.pick.reasons) for row in found.rows)
+    first, second, third = (" ".join(describe_pick(row.pick)) for row in found.rows)
     assert (
         matrix_markdown(found)
         == f"""\

@@ -22,10 +22,20 @@ from tests.evals.analysis.evidence.sides import (
 )
 from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Measure
+from toolbelt.evals.analysis.comparison.reasons import MissingFigures
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence
+from toolbelt.evals.analysis.gate.check_reasons import (
+    AmountChange,
+    CheckedArms,
+    FinishedTrials,
+    NewOverflows,
+    PlainReason,
+    ShareChange,
+    UnfinishedRun,
+)
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data
-from toolbelt.evals.analysis.gate.gate_text import summary_line
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason, summary_line
 from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.intervals import wilson_interval
@@ -78,21 +88,22 @@ def test_E7_accuracy(attempts: list[Attempt], verdict: Verdict) -> None:
     assert check.verdict is verdict
     assert check.observed == pytest.approx((attempts.count(RIGHT) - MANY) / MANY)
     assert check.limit == -0.02
-    assert ("now wrong (" in check.message) is (WRONG in attempts)
-    assert ("to git/log" in check.message) is (WRONG in attempts)
+    assert isinstance(check.reason, ShareChange)
+    assert [flip.new.called for flip in check.reason.flips] == [WRONG.called] * attempts.count(WRONG)
+    assert (check.reason.margin, check.reason.epochs, check.reason.is_known) == (0.02, 1, True)
 
 
 def test_E7_twenty_equal_cases_are_no_pass_and_it_is_told_how_many_would_do() -> None:
     check = find_check(check_run(side([RIGHT] * 20), Limits(), base([RIGHT] * 20)), "accuracy")
     assert check.verdict is UNSURE
-    assert "cases would do" in check.message
+    assert "cases would do" in describe_check_reason(check)
 
 
 def test_E4_an_arm_that_newly_overflows_has_regressed_whatever_is_left() -> None:
     result = check_run(side([RIGHT] * (MANY - 1) + [TOO_LONG]), Limits(), base([RIGHT] * MANY))
     check = find_check(result, "overflow")
     assert (check.verdict, check.observed) == (FAIL, 1)
-    assert mentions(check.message, 1, f"c{MANY - 1}")
+    assert check.reason == NewOverflows((f"c{MANY - 1}",))
     assert find_check(result, "accuracy").verdict is not FAIL, "it is told once, as what it is"
     assert result.verdict is FAIL
     before = base([RIGHT] * (MANY - 1) + [TOO_LONG])
@@ -104,7 +115,7 @@ def test_E4_no_verdict_rests_on_what_was_not_scored() -> None:
     assert find_check(result, "accuracy").verdict is UNSURE, "nine lost of three hundred would be more than the margin"
     complete = find_check(result, "complete")
     assert (complete.verdict, complete.observed, complete.limit) == (PASS, MANY - 9, MANY)
-    assert mentions(complete.message, 9, MANY, "--retry-errors")
+    assert complete.reason == FinishedTrials(ABOUT.name, MANY, errors=9, overflows=0)
     everything = check_run(side([FAILED] * MANY), Limits(min_accuracy=0.0), base([RIGHT] * MANY))
     assert everything.verdict is UNSURE
     assert find_check(everything, "complete").verdict is UNSURE
@@ -115,12 +126,12 @@ def test_an_unfinished_run_is_told_with_what_to_do() -> None:
     half = side([RIGHT] * 150 + [None] * 150, status="interrupted", reason="the cap was reached.")
     check = find_check(check_run(half, Limits(), base([RIGHT] * MANY)), "complete")
     assert check.verdict is UNSURE
-    resume = f"toolbelt eval resume {ABOUT.name}"
-    assert mentions(check.message, "interrupted", "the cap was reached", 150, 300, resume)
+    assert check.reason == UnfinishedRun(half.about, 150, 300)
     assert (check.observed, check.limit) == (150, 300)
-    late = find_check(check_run(side([RIGHT] * MANY, status="killed"), Limits(), base([RIGHT] * MANY)), "complete")
+    killed = side([RIGHT] * MANY, status="killed")
+    late = find_check(check_run(killed, Limits(), base([RIGHT] * MANY)), "complete")
     assert late.verdict is UNSURE, "nobody has said that it is finished"
-    assert mentions(late.message, "killed", resume)
+    assert late.reason == UnfinishedRun(killed.about, MANY, MANY)
 
 
 @pytest.mark.parametrize(
@@ -207,8 +218,9 @@ def test_E6_cost(old: float | None, new: float | None, verdict: Verdict) -> None
     )
     check = find_check(result, "cost")
     assert check.verdict is verdict
-    if verdict is UNSURE:
-        assert check.message.startswith("cannot be decided: ")
+    assert isinstance(check.reason, AmountChange)
+    assert (check.reason.contrast.measure, check.reason.tolerated) == (Measure.COST_USD, 0.0)
+    assert (check.observed is None) is (verdict is UNSURE)
 
 
 def test_arms_are_held_against_their_own_kind_alone() -> None:
@@ -234,11 +246,11 @@ def test_solved_is_judged_where_it_is_asked_for() -> None:
 
 
 def test_a_run_that_is_going_on_is_waited_for_not_resumed() -> None:
-    check = find_check(check_run(side([RIGHT, None], status="running"), Limits()), "complete")
+    running = side([RIGHT, None], status="running")
+    check = find_check(check_run(running, Limits()), "complete")
     assert check.verdict is UNSURE
     assert (check.observed, check.limit) == (1, 2)
-    assert mentions(check.message, "running", 1, 2)
-    assert "resume" not in check.message
+    assert check.reason == UnfinishedRun(running.about, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +277,7 @@ def test_E7_arms_that_the_baseline_lacks_do_not_pass_alone() -> None:
     assert both.verdict is PASS, "beside one that is held against its own kind it is told, and no fault"
     limits = Limits(min_accuracy=0.1)
     some = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), limits, only=only)
-    assert mentions(find_check(some, "arms").message, 1, "--arm")
+    assert find_check(some, "arms").reason == CheckedArms(same=None, left_out=1)
     assert some.verdict is PASS
 
 
@@ -305,7 +317,7 @@ def test_arguments_that_a_baseline_did_not_keep_are_no_calls_of_nothing() -> Non
     """A baseline that is looked at as the run: what it called where the tools were right was not kept."""
     wrong = Attempt(Outcome.WRONG_ARGUMENTS, True, None, definition_tokens=100, own_prompt_tokens=150, cost_usd=0.0)
     result = check_run(base([wrong] * 40), Limits(measure=Measure.SOLVED), base([RIGHT] * 40))
-    message = find_check(result, "solved").message
+    message = describe_check_reason(find_check(result, "solved"))
     assert mentions(message, 40, "wrong arguments", 0)
     assert "nothing" not in message
 
@@ -320,7 +332,9 @@ ORDER = (PASS, UNSURE, FAIL)
 
 @given(st.lists(st.sampled_from(ORDER), min_size=1, max_size=6))
 def test_the_worst_check_decides(verdicts: list[Verdict]) -> None:
-    checks = tuple(GateCheck(f"check-{number}", verdict, "") for number, verdict in enumerate(verdicts))
+    checks = tuple(
+        GateCheck(f"check-{number}", verdict, PlainReason.NO_DRAFTS) for number, verdict in enumerate(verdicts)
+    )
     assert GateResult(ABOUT, checks, Limits()).verdict is max(verdicts, key=ORDER.index)
 
 
@@ -332,4 +346,5 @@ def test_E6_a_single_cluster_has_no_interval_and_no_verdict() -> None:
     old, new = one_cluster(base([more(RIGHT, 100)] * 5)), one_cluster(side([more(RIGHT, 100)] * 5))
     check = find_check(check_run(new, Limits(max_token_increase=0.1), old), "tokens")
     assert check.verdict is UNSURE
-    assert "single cluster" in check.message
+    assert isinstance(check.reason, AmountChange)
+    assert MissingFigures.SINGLE_CLUSTER in check.reason.contrast.reasons

@@ -12,8 +12,10 @@ from tests.evals.running.agents import CATALOG
 from tests.wording import mentions
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.matrix.build_matrix import build_matrix, merged
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellProblem, CellReason, CellState, Matrix, ShownVariants
+from toolbelt.evals.analysis.matrix.cell import Cell, CellProblem, CellReason, CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ShownVariants
 from toolbelt.evals.analysis.matrix.note_text import describe_cell, describe_matrix_notes
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits, describe_overflow
@@ -123,7 +125,7 @@ def test_E4_pairs_that_were_left_out_have_a_cell_with_their_reason() -> None:
         CellReason(CellProblem.LEFT_OUT, cause="Its window is unknown."),
     )
     assert matrix.rows[0].cells[1:] == (None, None), "pairs that the run does not have"
-    assert matrix.rows[0].pick.reasons == ("It does not call tools.",)
+    assert describe_pick(matrix.rows[0].pick) == ("It does not call tools.",)
 
 
 def test_E1_a_variant_is_a_toolset_of_its_own() -> None:

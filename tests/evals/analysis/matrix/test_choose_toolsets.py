@@ -21,6 +21,17 @@ from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
 from toolbelt.evals.analysis.matrix.choose_toolsets import family_level
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
+from toolbelt.evals.analysis.matrix.pick_reasons import (
+    BestOverflows,
+    ConcreteToolset,
+    MissingAnswers,
+    NotConsidered,
+    SmallerChoice,
+    TooLongToolsets,
+    UncomparedToolsets,
+    UnsureBest,
+)
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.overflow import LeftOutArm
@@ -46,8 +57,11 @@ def test_E7_the_smallest_that_is_surely_not_worse_by_more_than_the_margin() -> N
     )
     assert (chosen.best, chosen.choice, chosen.toolset) == (0, 1, "loadout:b")
     assert [candidate.arm for candidate in chosen.candidates] == [2, 1, 0], "the smallest first"
-    assert "99" not in chosen.reasons[0]
-    assert mentions(chosen.reasons[0], "loadout:b", "5.0", "full", "89.0%", "90.0%", "-1.0", "95%", "94%")
+    (reason,) = chosen.reasons
+    assert isinstance(reason, SmallerChoice)
+    assert (reason.toolset, reason.best, reason.margin, reason.level) == ("loadout:b", "full", 0.05, 0.95)
+    assert reason.contrast == chosen.candidates[1].contrast
+    assert reason.saved == pytest.approx(1 - 500 / 9000)
 
 
 def test_E7_of_the_best_as_measured_it_is_told_what_is_not_sure_and_how_many_cases_it_takes() -> None:
@@ -56,7 +70,7 @@ def test_E7_of_the_best_as_measured_it_is_told_what_is_not_sure_and_how_many_cas
     assert (chosen.sure, chosen.promising) == (False, None), "0 of 20 says little"
     assert chosen.cases_wanted is not None
     assert chosen.cases_wanted > 20
-    first, second = chosen.reasons
+    first, second = describe_pick(chosen)
     assert mentions(first, "tiered", "90.0% of 20", "full", "2.0", "tiered less full", "0.0", "95%", "-16.1", "+16.1")
     assert mentions(second, "tiered")
     again = "+" * (chosen.cases_wanted - 2) + "--"
@@ -69,8 +83,8 @@ def test_E7_a_smaller_one_takes_proof_and_the_best_does_not() -> None:
     chosen = pick([Asked("full", best, 9000), Asked("tiered", near, 90)])
     assert (chosen.choice, chosen.toolset, chosen.sure) == (0, "full", False)
     assert chosen.promising == 1
-    assert mentions(chosen.reasons[0], "full", "52.4% of 42", "not sure", "tiered")
-    assert any(reason.startswith("tiered") for reason in chosen.reasons)
+    assert mentions(describe_pick(chosen)[0], "full", "52.4% of 42", "not sure", "tiered")
+    assert any(reason.startswith("tiered") for reason in describe_pick(chosen))
     assert chosen.cases_wanted == wanted_cases(_contrast(chosen.rivals, 1), 0.05), "to be sure of the choice"
 
 
@@ -78,7 +92,7 @@ def test_E7_several_that_may_be_better_are_counted() -> None:
     arms = [Asked(f"loadout:x{number}", right(18, 20), 10 + number) for number in range(4)]
     chosen = pick(arms)
     assert len(chosen.rivals) == 3
-    assert mentions(chosen.reasons[0], 2)
+    assert mentions(describe_pick(chosen)[0], 2)
 
 
 def test_E7_a_smaller_one_that_looks_good_is_told_beside_the_choice() -> None:
@@ -88,13 +102,13 @@ def test_E7_a_smaller_one_that_looks_good_is_told_beside_the_choice() -> None:
     assert (chosen.choice, chosen.promising) == (1, 2)
     assert chosen.sure
     assert chosen.cases_wanted == wanted_cases(_contrast(chosen.candidates, 2), 0.05, chosen.level)
-    assert any(reason.startswith("tiered") for reason in chosen.reasons)
+    assert any(reason.startswith("tiered") for reason in describe_pick(chosen))
 
 
 def test_E7_of_equals_the_smallest_is_the_best_and_says_so() -> None:
     chosen = pick([Asked("full", right(180), 9000), Asked("tiered", right(180), 90)])
     assert (chosen.best, chosen.choice) == (1, 1)
-    (reason,) = chosen.reasons
+    (reason,) = describe_pick(chosen)
     assert chosen.sure
     assert mentions(reason, "tiered", "90.0%", "5.0")
 
@@ -110,14 +124,14 @@ def test_E7_the_best_is_chosen_where_it_is_surely_the_best() -> None:
     chosen = pick([Asked("full", right(180), 9000), Asked("tiered", right(100), 90)])
     assert (chosen.best, chosen.choice) == (0, 0)
     assert chosen.sure
-    assert mentions(chosen.reasons[0], "full")
+    assert mentions(describe_pick(chosen)[0], "full")
 
 
 def test_E7_what_may_look_best_by_chance_is_not_sure() -> None:
     best, other = "+-" * 20 + "++", "-+" * 20 + "+-"
     chosen = pick([Asked("loadout:a", best, 90), Asked("full", other, 9000)])
     assert (chosen.best, chosen.choice, chosen.sure) == (0, 0, False)
-    assert mentions(chosen.reasons[0], "full", "5.0", "loadout:a less full")
+    assert mentions(describe_pick(chosen)[0], "full", "5.0", "loadout:a less full")
 
 
 def test_E4_leaving_out_hard_cases_wins_nothing() -> None:
@@ -125,14 +139,15 @@ def test_E4_leaving_out_hard_cases_wins_nothing() -> None:
     chosen = pick([Asked("full", right(180), 9000), Asked("tiered", easy_alone, 90)])
     assert (chosen.best, chosen.choice) == (0, 0), "right in all that it was scored on, which are half of them"
     assert [each.overflowing for each in chosen.candidates if each.arm == 1] == [100]
-    assert any(mentions(reason, "tiered", 100) for reason in chosen.reasons)
+    assert TooLongToolsets((("tiered", 100),)) in chosen.reasons
 
 
 def test_E4_an_arm_that_overflows_where_another_does_not_is_never_sure() -> None:
     chosen = pick([Asked("full", right(199, more="o"), 9000), Asked("tiered", right(150), 90)])
     assert (chosen.best, chosen.choice, chosen.sure, chosen.cases_wanted) == (0, 0, False, None)
-    assert mentions(chosen.reasons[0], 1, "tiered")
-    assert not any("would do" in reason for reason in chosen.reasons), "more cases would be too long, too"
+    (reason,) = chosen.reasons
+    assert isinstance(reason, UnsureBest)
+    assert reason.doubt == BestOverflows("tiered", 1), "nor is it told how many cases would do: they would be too long"
     assert pick([Asked("full", right(199, more="o"), 9000), Asked("tiered", right(198, more="-o"), 90)]).choice == 1
 
 
@@ -186,20 +201,20 @@ def test_E4_what_failed_may_have_been_right() -> None:
 def test_E7_missing_evidence_is_never_a_choice(run: WrittenRun | Sequence[Asked], known: object) -> None:
     chosen = pick(run)
     assert (chosen.choice, chosen.toolset, chosen.sure, chosen.promising) == (None, "", False, None)
-    assert mentions(chosen.reasons[0], known)
+    assert mentions(describe_pick(chosen)[0], known)
 
 
 def test_E4_the_only_one_that_fits_is_chosen() -> None:
     arms = [Asked("full", "x" * 20, 46_000), Asked("loadout:minimal", right(18, 20))]
     chosen = pick(arms)
     assert (chosen.best, chosen.choice) == (1, 1)
-    (reason,) = chosen.reasons
+    (reason,) = describe_pick(chosen)
     assert mentions(reason, "loadout:minimal", "90.0%")
     left_out = (LeftOutArm("m", "loadout:auto", FitVerdict.REFUSES, "Nothing fits."),)
     assert pick(WrittenRun([Asked("tiered", right(18, 20))], left_out=left_out)).choice == 0
     failed = pick([*arms, Asked("tiered", "e" * 20)])
     assert (failed.choice, failed.sure) == (1, False), "what failed may fit, and be better"
-    assert mentions(failed.reasons[0], "90.0% of 20", "not sure", "tiered")
+    assert mentions(describe_pick(failed)[0], "90.0% of 20", "not sure", "tiered")
 
 
 def test_E7_the_best_is_not_sure_while_another_lacks_answers() -> None:
@@ -208,14 +223,15 @@ def test_E7_the_best_is_not_sure_while_another_lacks_answers() -> None:
     chosen = pick([*arms, Asked("loadout:b", right(20, 40) + "." * 160, 900)])
     assert (chosen.choice, chosen.sure) == (0, False)
     best, unconsidered = chosen.reasons
-    assert mentions(best, "full", "90.0% of 200", "not sure", "loadout:b")
-    assert mentions(unconsidered, "loadout:b", "160 of 200")
+    assert isinstance(best, UnsureBest)
+    assert (best.best.toolset, best.doubt) == ("full", UncomparedToolsets(("loadout:b",)))
+    assert unconsidered == NotConsidered((MissingAnswers("loadout:b", 160, 200),))
 
 
 def test_E4_what_fits_in_part_is_no_rival_of_what_fits() -> None:
     chosen = pick([Asked("full", right(10, more="o" * 190), 9000), Asked("tiered", right(150), 90)])
     assert (chosen.best, chosen.choice) == (1, 1)
-    assert mentions(chosen.reasons[0], "tiered", "75.0%")
+    assert mentions(describe_pick(chosen)[0], "tiered", "75.0%")
 
 
 def test_E1_what_knows_the_answer_and_experiments_are_neither_best_nor_chosen() -> None:
@@ -248,9 +264,7 @@ def test_E1_what_knows_the_answer_and_experiments_are_neither_best_nor_chosen() 
 def test_L15_auto_is_named_by_the_loadout_that_it_was(auto: Asked, named: str, toolset: str) -> None:
     chosen = pick([auto, Asked("loadout:minimal", right(180), offer=named), Asked("full", "x" * CASES)])
     assert (chosen.choice, chosen.toolset) == (0, toolset)
-    assert any(reason == "loadout:auto was loadout:minimal here." for reason in chosen.reasons) == (
-        toolset != "loadout:auto"
-    )
+    assert (ConcreteToolset("loadout:auto", "loadout:minimal") in chosen.reasons) == (toolset != "loadout:auto")
 
 
 def test_L15_one_toolset_by_two_names_is_no_rival_of_itself() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.matrix.matrix import Pick
-from toolbelt.evals.analysis.matrix.pick_text import format_accuracy, format_accuracy_difference
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_accuracy, format_accuracy_difference
 from toolbelt.evals.analysis.summary.run_summary import Rate
 
 GOOD = "+" * 180 + "-" * 20
@@ -15,7 +15,7 @@ GOOD = "+" * 180 + "-" * 20
 
 def test_many_that_lack_answers_are_one_sentence() -> None:
     arms = [Asked("full", GOOD, 9000), *(Asked(f"loadout:x{number}", "+" * 9 + "e" * 191) for number in range(12))]
-    reasons = matrix_of(arms, 0.05).rows[0].pick.reasons
+    reasons = describe_pick(matrix_of(arms, 0.05).rows[0].pick)
     assert len(reasons) == 2, "nor do they look promising"
     assert reasons[1].startswith("loadout:x0, loadout:x1, loadout:x2, ")
     assert reasons[1].endswith("were not considered: too many trials lack an answer.")
@@ -23,7 +23,7 @@ def test_many_that_lack_answers_are_one_sentence() -> None:
 
 def test_many_that_are_too_long_are_one_sentence() -> None:
     arms = [Asked("full", GOOD, 9000), *(Asked(f"loadout:x{number}", "o" + GOOD[1:]) for number in range(12))]
-    reasons = matrix_of(arms, 0.05).rows[0].pick.reasons
+    reasons = describe_pick(matrix_of(arms, 0.05).rows[0].pick)
     assert reasons[1:] == ("12 smaller ones do not fit it in cases that fit with the best.",)
 
 
@@ -59,7 +59,7 @@ def test_E7_a_toolset_that_only_abstains_is_neither_the_best_nor_chosen() -> Non
     assert (found.best, found.choice, found.toolset, found.never_calls) == (0, 0, "full", (1,)), "40 right against 50"
     assert [one.arm for one in found.candidates] == [0]
     assert found.sure, "the other one is known, and does not do"
-    assert found.reasons == (
+    assert describe_pick(found) == (
         "full is the only toolset of this run that it calls right tools with (10.0%).",
         "It called no right tool with tiered: its 50 right answers are cases that need none.",
     )
@@ -69,7 +69,7 @@ def test_E7_if_that_leaves_nothing_there_is_no_choice() -> None:
     found = pick(Asked("full", calling(7, 0), 9000), Asked("tiered", ABSTAINS, 90))
     assert (found.best, found.choice, found.toolset, found.candidates) == (None, None, "", ())
     assert found.never_calls == (0, 1), "7 of 350 are 2%, which is no more than the margin"
-    [reason] = found.reasons
+    [reason] = describe_pick(found)
     assert reason == (
         "No toolset does: it called no right tool with tiered: its 50 right answers are cases that need none; with "
         "full it called the right tools in 7 of 350 trials that need a call, which the margin of 2.0 points counts as "
@@ -98,7 +98,7 @@ def test_E7_if_that_leaves_nothing_there_is_no_choice() -> None:
     ],
 )
 def test_why_nothing_does_stays_a_sentence(arms: list[Asked], said: str) -> None:
-    [reason] = pick(*arms).reasons
+    [reason] = describe_pick(pick(*arms))
     assert reason.startswith("No toolset does: it called")
     assert reason.endswith(said)
 
@@ -117,7 +117,7 @@ def test_where_no_case_needs_a_call_the_smallest_that_abstains_does() -> None:
 def test_what_too_little_is_known_of_is_not_said_to_abstain() -> None:
     found = pick(Asked("full", calling(300), 9000), Asked("tiered", "0" * 50 + "." * 350, 90))
     assert (found.best, found.never_calls) == (0, ())
-    assert "tiered was not considered: 350 of 400 trials lack an answer." in found.reasons
+    assert "tiered was not considered: 350 of 400 trials lack an answer." in describe_pick(found)
 
 
 def test_the_others_are_held_against_each_other_as_ever() -> None:
@@ -126,15 +126,16 @@ def test_the_others_are_held_against_each_other_as_ever() -> None:
     assert (found.choice, found.toolset, found.sure) == (1, "loadout:b", True)
     assert (
         "not worse than any other that it calls tools with by more than 5.0 points; none of these is smaller."
-        in (found.reasons[0])
+        in (describe_pick(found)[0])
     )
     unsure = pick(*(Asked(arm.toolset, arm.trials[::20], arm.tokens) for arm in arms))
-    assert "and the smallest of those it calls tools with; not sure: full may be better" in unsure.reasons[0]
+    assert "and the smallest of those it calls tools with; not sure: full may be better" in describe_pick(unsure)[0]
 
 
 @pytest.mark.parametrize("margin", [0.9, 1.0])
 def test_E7_a_margin_that_all_are_within_is_told_to_decide_nothing(margin: float) -> None:
-    [reason] = pick(Asked("full", calling(300), 9000), Asked("tiered", calling(200), 90), margin=margin).reasons
+    arms = [Asked("full", calling(300), 9000), Asked("tiered", calling(200), 90)]
+    [reason] = describe_pick(pick(*arms, margin=margin))
     assert reason == (
         f"A margin of {100 * margin:.1f} points decides nothing: the right tools were called in 300 of 350 trials that "
         "need a call with full, the most of all, and that is no more, so that a toolset with which it never calls any "
@@ -144,4 +145,4 @@ def test_E7_a_margin_that_all_are_within_is_told_to_decide_nothing(margin: float
 
 def test_E7_such_a_margin_is_told_where_much_was_too_long() -> None:
     found = pick(Asked("full", "+" * 30 + "o" * 70, 9000), Asked("tiered", "+" * 20 + "o" * 80, 90), margin=0.5)
-    assert found.reasons[0].startswith("A margin of 50.0 points decides nothing: full is the best as measured")
+    assert describe_pick(found)[0].startswith("A margin of 50.0 points decides nothing: full is the best as measured")

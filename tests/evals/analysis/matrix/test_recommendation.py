@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.evals.analysis.matrix.runs import Asked, matrix_of
 from tests.wording import mentions
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick, ShownVariants
+from toolbelt.evals.analysis.matrix.cell import Cell, CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick, ShownVariants
 from toolbelt.evals.analysis.matrix.recommendation import models_at, recommendation, written_models, yaml_text
 from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.stores.config import Config, read_config

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.views.matrices import TOOLSETS, big_matrix, scored, small_matrix
-from toolbelt.evals.analysis.matrix.matrix import Cell, CellState, Matrix, ModelRow, Pick
+from toolbelt.evals.analysis.matrix.cell import Cell, CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.views.matrix_text import (
     NO_WINDOW,

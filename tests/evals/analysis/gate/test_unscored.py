@@ -17,14 +17,15 @@ from tests.evals.analysis.evidence.sides import (
     side,
 )
 from tests.wording import mentions
+from toolbelt.evals.analysis.comparison.comparison import FitCounts
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.gate_json import gate_data
+from toolbelt.evals.analysis.gate.gate_text import describe_check_reason
 from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, Limits
 from toolbelt.evals.statistics.verdict import Verdict
 
 MANY = 300
-NONE = "that were answered, none has outgrown the model's window"
 
 
 def base(attempts: Sequence[Attempt | None]) -> WrittenSide:
@@ -38,44 +39,19 @@ def found(name: str, new: Sequence[Attempt | None], old: Sequence[Attempt | None
 
 
 @pytest.mark.parametrize(
-    ("new", "verdict", "told"),
+    ("new", "verdict"),
     [
-        pytest.param([RIGHT] * MANY, PASS, "every case that fitted the model's window still does", id="all-answered"),
-        pytest.param(
-            [RIGHT] * 8 + [None] * 172,
-            UNSURE,
-            f"of the 8 cases {NONE}; 172 more that fitted it were not",
-            id="killed-after-8-of-180",
-        ),
-        pytest.param(
-            [RIGHT] * 599 + [None],
-            UNSURE,
-            f"of the 599 cases {NONE}; 1 more that fitted it was not",
-            id="one-that-never-ran-may-not-fit",
-        ),
-        pytest.param(
-            [RIGHT] * 270 + [FAILED] * 30,
-            UNSURE,
-            f"of the 270 cases {NONE}; 30 more that fitted it were not",
-            id="so-many-errors-that-the-share-is-open",
-        ),
-        pytest.param(
-            [RIGHT] * 723 + [FAILED],
-            PASS,
-            f"of the 723 cases {NONE}; 1 more that fitted it was not",
-            id="one-error-does-not-leave-all-undecided",
-        ),
-        pytest.param(
-            [FAILED] * MANY,
-            UNSURE,
-            "cannot be decided: none of the 300 cases that fitted was answered",
-            id="nothing-answered",
-        ),
+        pytest.param([RIGHT] * MANY, PASS, id="all-answered"),
+        pytest.param([RIGHT] * 8 + [None] * 172, UNSURE, id="killed-after-8-of-180"),
+        pytest.param([RIGHT] * 599 + [None], UNSURE, id="one-that-never-ran-may-not-fit"),
+        pytest.param([RIGHT] * 270 + [FAILED] * 30, UNSURE, id="so-many-errors-that-the-share-is-open"),
+        pytest.param([RIGHT] * 723 + [FAILED], PASS, id="one-error-does-not-leave-all-undecided"),
+        pytest.param([FAILED] * MANY, UNSURE, id="nothing-answered"),
     ],
 )
-def test_E4_what_is_said_of_the_window_rests_on_answers(new: list[Attempt | None], verdict: Verdict, told: str) -> None:
+def test_E4_what_is_known_of_the_window_rests_on_answers(new: list[Attempt | None], verdict: Verdict) -> None:
     check = found("overflow", new)
-    assert (check.verdict, check.message) == (verdict, told)
+    assert (check.verdict, check.reason) == (verdict, FitCounts(len(new), new.count(RIGHT), new.count(None)))
     answered = sum(attempt is RIGHT for attempt in new)
     assert (check.cases, check.planned) == (answered, len(new))
     assert check.observed == (0 if answered else None)
@@ -83,7 +59,7 @@ def test_E4_what_is_said_of_the_window_rests_on_answers(new: list[Attempt | None
 
 def test_E4_where_no_case_fitted_before_nothing_is_known() -> None:
     check = found("overflow", [RIGHT] * 3, [FAILED] * 3)
-    assert (check.verdict, check.message) == (UNSURE, "cannot be decided: no case fitted")
+    assert (check.verdict, check.reason) == (UNSURE, FitCounts())
 
 
 def test_E4_one_error_of_724_leaves_the_whole_gate_a_pass() -> None:
@@ -97,7 +73,9 @@ def test_E7_a_share_beside_an_overflow_is_what_the_comparison_says_of_it() -> No
     (pair,) = result.comparison.pairs
     check = next(check for check in result.checks if check.name == "accuracy")
     assert check.verdict is pair.contrasts[0].verdict is UNSURE, "nine lost of three hundred are more than the margin"
-    assert mentions(check.message, "9 of 300 cases", "counted as lost", "over 291 of 300 cases", "margin 2.0")
+    assert mentions(
+        describe_check_reason(check), "9 of 300 cases", "counted as lost", "over 291 of 300 cases", "margin 2.0"
+    )
     assert found("overflow", new).verdict is FAIL
 
 
@@ -107,9 +85,10 @@ def test_E7_a_loss_among_the_cases_that_fit_is_a_regression_beside_the_overflow(
 
 def test_E7_a_killed_run_is_to_be_finished_and_not_to_be_asked_more_cases() -> None:
     check = found("accuracy", [RIGHT] * 8 + [None] * 172)
-    assert mentions(check.message, "172 of 180 cases", "toolbelt eval resume --retry-errors")
-    assert "over 8 of 180 cases" in check.message
-    assert "would do" not in check.message
+    message = describe_check_reason(check)
+    assert mentions(message, "172 of 180 cases", "toolbelt eval resume --retry-errors")
+    assert "over 8 of 180 cases" in message
+    assert "would do" not in message
 
 
 def test_E10_figures_of_some_of_the_cases_alone_are_marked_in_the_data() -> None:
