@@ -14,10 +14,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp.tiny import tiny_server, tiny_surface
 from toolbelt.mcp.gateway import Gateway, GatewayOptions
-from toolbelt.mcp.http import HttpLimits, find_state, serve_http
+from toolbelt.mcp.http import find_state, serve_http
 from toolbelt.mcp.http_access import HttpAddress, HttpRules, Tokens
 from toolbelt.mcp.processes import has_processes
 from toolbelt.mcp.upstream import UpstreamLimits
+from toolbelt.mcp.web_server import HttpLimits
 
 TOKENS = Tokens(("first-token-of-the-tests", "second-token-of-the-tests"), "the tests")
 

@@ -20,8 +20,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.http import HttpLimits, find_state, serve_http
+from toolbelt.mcp.http import find_state, serve_http
 from toolbelt.mcp.http_access import HttpAddress, HttpRules, Tokens
+from toolbelt.mcp.web_server import HttpLimits
 
 TOKENS = Tokens(("first-token-of-the-tests", "second-token-of-the-tests"), "the tests")
 FIRST, SECOND = ({"Authorization": f"Bearer {token}"} for token in TOKENS.values)
