@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TextIO
 
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -59,7 +59,7 @@ async def gateway_client(
     *options: str,
     mode: str = "auto",
     loadout: str = SYNCED,
-    log: IO[str] | None = None,
+    log: TextIO | None = None,
     **callbacks: Any,
 ) -> AsyncIterator[Client]:
     """The SDK's client of a gateway, over standard input and output."""
