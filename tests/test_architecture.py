@@ -83,6 +83,7 @@ TABLES = frozenset(
     {
         "toolbelt.cli.catalog",
         "toolbelt.cli.loadout",
+        "toolbelt.cli.mcp",
         "toolbelt.cli.model",
         "toolbelt.cli.root",
         "toolbelt.cli.session",
