@@ -164,10 +164,7 @@ class StoredLogin(httpx2.Auth):
             return
         client = OAuthClientInformationFull.model_validate(login.client)
         storage = _Storage(self._url, self._store, client, tokens=OAuthToken(**{**login.tokens, "access_token": ""}))
-        metadata = OAuthClientMetadata(
-            client_name="toolbelt", redirect_uris=client.redirect_uris or [AnyUrl(self._url)]
-        )
-        provider = storage.provider = OAuthClientProvider(self._url, metadata, storage)
+        provider = storage.provider = OAuthClientProvider(self._url, _client_metadata(self._url), storage)
         if login.authorization_server is not None:
             provider.context.oauth_metadata = OAuthMetadata.model_validate(login.authorization_server)
         if login.resource is not None:
