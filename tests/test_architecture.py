@@ -83,6 +83,7 @@ TABLES = frozenset(
     {
         "toolbelt.cli.catalog",
         "toolbelt.cli.loadout",
+        "toolbelt.cli.mcp",
         "toolbelt.cli.model",
         "toolbelt.cli.root",
         "toolbelt.cli.session",
@@ -128,7 +129,6 @@ SIBLING_ONLY = {
     "toolbelt.evals.views.pictures.placing": "places labels, whatever they belong to",
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
-    "toolbelt.mcp.client_configs": "the files of clients; those of a project are another matter",
     "toolbelt.mcp.http_access": "who may reach a listener, without the SDK",
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.calls": "what happens to every call; the gateway finds who answers a request",
