@@ -38,6 +38,7 @@ def test_the_commands_there_are() -> None:
         *(f"eval {name}" for name in ("export", "schema", "plan")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
         *(f"mcp {name}" for name in ("config",)),
+        "usage",
         *(f"config {name}" for name in ("schema", "show")),
     ]
 
