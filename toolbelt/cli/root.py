@@ -17,7 +17,7 @@ from toolbelt.command.groups import LazyGroup, examples
             "Bundles of tools: what they hold, and what switches them.",
         ),
         "session": ("toolbelt.cli.session:session", "What agents have loaded, by session: show, load, unload, reset."),
-        "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, lint."),
+        "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, sync, lint."),
         "model": ("toolbelt.cli.model:model", "What is known of models: windows, limits, prices; what fits them."),
         "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),
         "dataset": ("toolbelt.evals.cli.dataset:dataset", "Cases to try toolsets on: list, show, lint."),
