@@ -11,6 +11,7 @@ from toolbelt.command.groups import LazyGroup, examples
 @click.group(
     cls=LazyGroup,
     entries={
+        "init": ("toolbelt.cli.init:init", "Make a project from the MCP servers that you have."),
         "loadout": ("toolbelt.cli.loadout:loadout", "Which tools an agent sees, why, and what they cost."),
         "toolkit": (
             "toolbelt.cli.toolkit:toolkit",

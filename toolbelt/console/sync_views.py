@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.mcp.changes import Change, ChangeKind, total_tokens
@@ -15,6 +16,8 @@ from toolbelt.views.table import Column, Row, Table
 
 _LARGEST = 3
 _MOST_CHANGES = 40
+_MOST_TOOLS = 3
+"""Tools of one plugin that are named when they come or go together."""
 _BADGES: Mapping[ServerStatus, Badge] = {
     ServerStatus.OK: Badge("ok", Tone.GOOD),
     ServerStatus.FAILED: Badge("failed", Tone.BAD),
@@ -76,8 +79,9 @@ def changes_view(changes: Sequence[Change]) -> tuple[Block, ...]:
     """What changed, a line each; of very many, the first."""
     if not changes:
         return (Note("Nothing has changed.", Tone.GOOD),)
-    lines = tuple(Span(_describe(change)) for change in changes[:_MOST_CHANGES])
-    more = len(changes) - len(lines)
+    every = [Span(line) for line in _lines(changes)]
+    lines = tuple(every[:_MOST_CHANGES])
+    more = len(every) - len(lines)
     blocks: list[Block] = [
         Heading("What changed", f"{plural(len(changes), 'change')}, {total_tokens(changes):+,} tokens", 2),
         ListingBlock(lines),
@@ -105,6 +109,16 @@ def _server_row(listing: Listing, catalog: Catalog, tokens: Mapping[str, int]) -
 def _largest(tools: Iterable[Tool], tokens: Mapping[str, int]) -> Iterator[str]:
     for tool in sorted(tools, key=lambda tool: -tokens[tool.id])[:_LARGEST]:
         yield f"{tool.name} {tokens[tool.id]:,}"
+
+
+def _lines(changes: Sequence[Change]) -> Iterator[str]:
+    """A line for each change; for many tools of one plugin that came or went, one for all of them."""
+    for (kind, plugin), group in groupby(changes, key=lambda change: (change.kind, change.tool.partition("/")[0])):
+        members = list(group)
+        if kind in _SIGNS and len(members) > _MOST_TOOLS:
+            yield f"{_SIGNS[kind]} {plugin}: {plural(len(members), 'tool')} ({total_tokens(members):+,} tokens)"
+        else:
+            yield from map(_describe, members)
 
 
 def _describe(change: Change) -> str:
