@@ -168,7 +168,11 @@ def _assign_others(
 
 
 def _readable(tool: Tool, max_length: int, *, prefixed: bool) -> str:
-    name = f"{tool.plugin}__{tool.name}" if prefixed and tool.plugin else tool.name
+    return rewrite_name(f"{tool.plugin}__{tool.name}" if prefixed and tool.plugin else tool.name, max_length)
+
+
+def rewrite_name(name: str, max_length: int = MAX_LENGTH) -> str:
+    """A name with its illegal characters replaced; the name itself where it is legal."""
     legal = _ILLEGAL_RUN.sub("_", name).strip("_") if not is_legal_wire_name(name, max_length) else name
     return legal if legal[:1].isalpha() or legal[:1] == "_" else f"t_{legal}"
 
