@@ -64,7 +64,7 @@ ONE_WAY_IN = {
     "litellm": {"toolbelt.providers.litellm_loading"},
     "pandas": {"toolbelt.evals.views.frames"},
     "matplotlib": {"toolbelt.evals.views.pictures.canvas"},
-    "pydantic": {"toolbelt.runtime.annotations"},
+    "pydantic": {"toolbelt.mcp.front", "toolbelt.runtime.annotations"},  # the SDK takes messages as models
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
     "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.results"},
     "docstring_parser": {"toolbelt.runtime.signatures"},
@@ -127,7 +127,11 @@ SIBLING_ONLY = {
     "toolbelt.evals.views.pictures.placing": "places labels, whatever they belong to",
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
-    "toolbelt.mcp.orphans": "outlives the gateway; knows nothing of what a server sends",
+    "toolbelt.mcp.calls": "what happens to every call; the gateway finds who answers a request",
+    "toolbelt.mcp.gateway": "serves any client; `serving` is for the one on standard input and output",
+    "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
+    "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
+    "toolbelt.mcp.verification": "compares two lists of tools, without asking anybody",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from tests.mcp.small import small_server
+from tests.servers.mcp_small import DEFINITIONS
+from toolbelt.mcp.servers import ServerSpec, Transport
+from toolbelt.mcp.upstream import Upstream, UpstreamError, UpstreamLimits, UpstreamStatus
+
+QUICK = UpstreamLimits(start=20, first_wait=0.2)
+
+
+def run(coroutine: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(coroutine, 60))
+
+
+@pytest.mark.parametrize(
+    ("asked", "spoken"), [("", "2026-07-28"), ("2025-11-25", "2025-11-25"), ("2024-11-05", "2024-11-05")]
+)
+def test_M5_a_server_is_reached_in_every_version_of_the_protocol(asked: str, spoken: str) -> None:
+    async def scenario() -> None:
+        async with Upstream(small_server(), version=asked, limits=QUICK) as upstream:
+            assert upstream.session.protocol_version == spoken
+            result = await upstream.request("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}})
+            assert result["content"] == [{"type": "text", "text": "3"}]
+        assert upstream.status is UpstreamStatus.CLOSED
+
+    run(scenario())
+
+
+def test_M4_all_pages_are_listed_as_the_server_sent_them() -> None:
+    async def scenario() -> None:
+        async with Upstream(small_server(), limits=QUICK) as upstream:
+            assert await upstream.list_tools() == DEFINITIONS
+
+    run(scenario())
+
+
+def test_M7_a_server_that_ends_costs_its_own_calls_and_is_started_again_after_a_wait() -> None:
+    async def scenario() -> None:
+        lines: list[str] = []
+        async with Upstream(small_server(), limits=QUICK, log=lines.append) as upstream:
+            waiting = asyncio.create_task(upstream.request("tools/call", {"name": "wait", "arguments": {}}))
+            await asyncio.sleep(0.1)
+            with pytest.raises(MCPError):
+                await upstream.request("tools/call", {"name": "exit", "arguments": {}})
+            with pytest.raises(MCPError):
+                await waiting
+            deadline = time.monotonic() + 10
+            while upstream.is_connected and time.monotonic() < deadline:
+                await asyncio.sleep(0.01)
+            with pytest.raises(UpstreamError, match="started again in"):
+                await upstream.start()
+            await asyncio.sleep(0.3)
+            assert (await upstream.request("tools/list", {}))["tools"]
+            assert upstream.starts == 2
+        assert [line for line in lines if "ended" in line]
+
+    run(scenario())
+
+
+def test_M7_each_restart_waits_longer() -> None:
+    async def scenario() -> None:
+        broken = ServerSpec("broken", Transport.STDIO, command=sys.executable, args=("-c", "pass"))
+        upstream = Upstream(broken, limits=QUICK)
+        waits = []
+        for _ in range(3):
+            with pytest.raises(UpstreamError):
+                await upstream.start()
+            assert upstream.status is UpstreamStatus.FAILED
+            began = time.monotonic()
+            while True:
+                await asyncio.sleep(0.02)
+                try:
+                    await upstream.start()
+                except UpstreamError as error:
+                    if "started again" not in str(error):
+                        break
+            waits.append(time.monotonic() - began)
+        await upstream.close()
+        assert waits[1] > waits[0]
+
+    run(scenario())
+
+
+def test_M7_a_server_that_hangs_is_given_up() -> None:
+    async def scenario() -> None:
+        limits = UpstreamLimits(start=1, close=5)
+        began = time.monotonic()
+        with pytest.raises(UpstreamError, match="did not answer within 1 s"):
+            await Upstream(small_server("--hang"), limits=limits, version="2025-11-25").start()
+        assert time.monotonic() - began < 6
+
+    run(scenario())
+
+
+def test_a_program_that_is_not_there_is_reported() -> None:
+    async def scenario() -> None:
+        missing = ServerSpec("missing", Transport.STDIO, command="no-such-program")
+        with pytest.raises(UpstreamError, match="no-such-program"):
+            await Upstream(missing, limits=QUICK).start()
+
+    run(scenario())

@@ -1,0 +1,187 @@
+"""The gateway: what clients ask, and who answers it (rules M5, M6).
+
+The SDK's low-level `Server` speaks the protocol, in all its versions. What it is asked is answered in its middleware
+with plain dicts, so that an answer of a server reaches the client as it was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    INVALID_PARAMS,
+    SERVER_INFO_META_KEY,
+    RequestParams,
+)
+from mcp.types.methods import validate_client_request
+
+from toolbelt import __version__
+from toolbelt.catalog.definitions import Definition
+from toolbelt.mcp.calls import CallRunner, Policy
+from toolbelt.mcp.client import Client
+from toolbelt.mcp.front import Context, is_modern
+from toolbelt.mcp.surface import ServedTool, Surface
+from toolbelt.mcp.transports import Startable
+from toolbelt.mcp.upstream import UpstreamLimits
+from toolbelt.mcp.wire import Params
+
+Handler = Callable[[Client, Context, Params], Awaitable[dict[str, Any]]]
+_CACHEABLE = ("list", "read")
+"""How methods end whose results have to say how long they hold, from 2026 on."""
+
+
+@dataclass(frozen=True)
+class LocalTool:
+    """A tool that the gateway itself runs.
+
+    Attributes:
+        definition: As `tools/list` has it.
+        handler: Gets the client, the context and the params of the call; returns a result as of `tools/call`.
+    """
+
+    definition: Definition
+    handler: Handler
+
+
+@dataclass(frozen=True)
+class GatewayOptions:
+    """How a gateway behaves.
+
+    Attributes:
+        call_seconds: Until a call is given up.
+        list_seconds: How long the first list waits for servers that are starting.
+        unlocked: Whether tools are served that are not what was synced.
+        instructions: For the client.
+        limits: Of connections to servers.
+    """
+
+    call_seconds: float = 300.0
+    list_seconds: float = 10.0
+    unlocked: bool = False
+    instructions: str = ""
+    limits: UpstreamLimits = field(default_factory=UpstreamLimits)
+
+
+class Gateway:
+    """A surface, served to any number of clients.
+
+    Args:
+        surface: What is served.
+        servers: Those of the surface by name, with resolved values.
+        options: See `GatewayOptions`.
+        log: Receives one line at a time.
+        local_tools: Listed after the tools of servers.
+        policy: Asked before each call of a tool, and informed after it.
+    """
+
+    def __init__(
+        self,
+        surface: Surface,
+        servers: Mapping[str, Startable],
+        options: GatewayOptions | None = None,
+        *,
+        log: Callable[[str], None],
+        local_tools: tuple[LocalTool, ...] = (),
+        policy: Policy | None = None,
+    ) -> None:
+        self.surface = surface
+        self.options = options or GatewayOptions()
+        self.log = log
+        self.local_tools = {str(tool.definition["name"]): tool for tool in local_tools}
+        self.calls = CallRunner(self.options.call_seconds, self.options.unlocked, log, policy)
+        self._servers = servers
+        self._handlers: dict[str, Handler] = {"tools/list": self._list_tools, "tools/call": self._call_tool}
+
+    def open_client(self) -> Client:
+        """The state of a new client session; whoever opens it closes it."""
+        return Client(self._servers, self.surface, self.log, self.options.limits)
+
+    def make_server(self, find_client: Callable[[Context], Client]) -> Server[Any]:
+        """The SDK's server, for one transport.
+
+        Args:
+            find_client: Whose session a request belongs to.
+        """
+        server: Server[Any] = Server("toolbelt", version=__version__, instructions=self.options.instructions or None)
+
+        async def answer(ctx: Context, call_next: CallNext) -> HandlerResult:
+            return await self._answer(server, find_client(ctx), ctx, call_next)
+
+        for method in self._handlers:
+            # Only what it can do is derived from these; before a handshake they give the SDK's errors.
+            server.add_request_handler(method, RequestParams, _refuse)
+        server.middleware.append(answer)
+        return server
+
+    async def _answer(
+        self, server: Server[Any], client: Client, context: Context, call_next: CallNext
+    ) -> HandlerResult:
+        params = context.params or {}
+        method, version = context.method, context.protocol_version
+        if context.request_id is None:
+            if method == "notifications/initialized":
+                client.initialized.set()
+            return await call_next(context)
+        if method == "initialize":
+            result = await call_next(context)
+            version = result["protocolVersion"] if isinstance(result, dict) else version
+            client.begin(context, version, params.get("capabilities") or {}, params.get("clientInfo") or {})
+            return result
+        if is_modern(version):
+            meta = params.get("_meta") or {}
+            info = meta.get(CLIENT_INFO_META_KEY) or {}
+            client.begin(context, version, meta.get(CLIENT_CAPABILITIES_META_KEY) or {}, info)
+        handler = self._handlers.get(method)
+        if handler is None or not client.is_begun:
+            return await call_next(context)
+        validate_client_request(method, version, context.params)
+        result = await handler(client, context, params)
+        return _finish(result, method, server.server_info_stamp) if is_modern(version) else result
+
+    async def _list_tools(self, client: Client, _context: Context, _params: Params) -> dict[str, Any]:
+        await client.wait_until_verified(self.options.list_seconds)
+        listed = client.list_definitions(client.surface.offered, unlocked=self.options.unlocked)
+        return {"tools": [*listed, *(tool.definition for tool in self.local_tools.values())]}
+
+    async def _call_tool(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
+        name = params["name"]
+        if (local := self.local_tools.get(name)) is not None:
+            return await local.handler(client, context, params)
+        served = client.surface.by_name.get(name)
+        if served is None:
+            reason = client.surface.reasons.get(name, "there is no such tool")
+            self.log(f"call of {name!r} refused: {reason}")
+            raise unknown_tool(name)
+        return await self.calls.run(client, context, served, params)
+
+
+def unknown_tool(name: str) -> MCPError:
+    """The error of every tool that may not be called, whatever the reason: a client cannot tell them apart (M6)."""
+    return MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
+
+
+async def _refuse(context: Context, _params: RequestParams) -> dict[str, Any]:
+    raise MCPError(code=INVALID_PARAMS, message="Invalid request parameters", data=context.method)
+
+
+def _finish(result: dict[str, Any], method: str, server_info: dict[str, Any]) -> dict[str, Any]:
+    """What the 2026 protocol demands of every result, where an older server has not given it."""
+    finished = dict(result)
+    finished.setdefault("resultType", "complete")
+    if method.endswith(_CACHEABLE) and finished["resultType"] == "complete":
+        finished.setdefault("ttlMs", 0)
+        finished.setdefault("cacheScope", "private")
+    meta = finished.get("_meta") or {}
+    if SERVER_INFO_META_KEY not in meta:
+        finished["_meta"] = {**meta, SERVER_INFO_META_KEY: server_info}
+    return finished
+
+
+__all__ = ["Gateway", "GatewayOptions", "LocalTool", "ServedTool", "unknown_tool"]

@@ -1,0 +1,59 @@
+"""Serves one client over standard input and output, until it leaves or a signal arrives."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+
+from toolbelt.mcp.gateway import Gateway
+from toolbelt.mcp.line_streams import open_protocol_streams
+from toolbelt.mcp.standard_streams import ProtocolStreams
+
+CLOSE_SECONDS = 8.0
+"""Until the gateway leaves behind what does not end."""
+
+
+def serve_stdio(gateway: Gateway, streams: ProtocolStreams) -> int:
+    """Serve the client that started this process.
+
+    Returns:
+        0 once the client has left, 130 after an interrupt, 143 after a request to terminate.
+    """
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the SDK logs a stranger's input with tracebacks
+    logging.getLogger("client").setLevel(logging.CRITICAL)
+    return asyncio.run(_serve(gateway, streams))
+
+
+async def _serve(gateway: Gateway, streams: ProtocolStreams) -> int:
+    client = gateway.open_client()
+    server = gateway.make_server(lambda _: client)
+    signals: list[signal.Signals] = []
+    async with open_protocol_streams(streams) as (read_stream, write_stream):
+        serving = asyncio.create_task(server.run(read_stream, write_stream, server.create_initialization_options()))
+        with _stopping_at_signals(serving, signals):
+            with contextlib.suppress(asyncio.CancelledError):
+                await serving
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await client.close(hurry=bool(signals))
+    return 128 + signals[0] if signals else 0
+
+
+@contextlib.contextmanager
+def _stopping_at_signals(task: asyncio.Task[None], received: list[signal.Signals]):  # type: ignore[no-untyped-def]
+    loop = asyncio.get_running_loop()
+
+    def stop(number: signal.Signals) -> None:
+        received.append(number)
+        task.cancel()
+
+    numbers = (signal.SIGINT, signal.SIGTERM) if sys.platform != "win32" else ()
+    for number in numbers:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,166 @@
+"""What a gateway serves: the tools of a loadout under the names that clients see, and their digest (rules M5, M6).
+
+`loadout inspect --serve` counts the same list, so nothing here imports the SDK.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
+from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.errors import ToolbeltError
+from toolbelt.loadouts import Resolution, Status
+
+NAME_LIMIT = 45
+"""Characters: clients put `mcp__SERVER__` before a name, and providers take 64."""
+_HASH_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class ServedTool:
+    """A tool as a client of the gateway sees it.
+
+    Attributes:
+        wire_name: The name that the client sees.
+        tool: As it was synced.
+        server: Name of the server that has it; empty for a tool of the gateway itself.
+    """
+
+    wire_name: str
+    tool: Tool
+    server: str
+
+    @property
+    def upstream_name(self) -> str:
+        """The name that its server knows."""
+        return self.tool.name
+
+    @cached_property
+    def definition(self) -> Definition:
+        """As `tools/list` has it, in plain values; not to be changed."""
+        definition: Definition = thaw(mcp_definition(self.tool, self.wire_name))
+        return definition
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What one loadout serves.
+
+    Attributes:
+        loadout: Its name.
+        offered: Tools that are listed, in the order of the list.
+        discoverable: Tools that are reached by search.
+        servers: Names of the servers whose tools are offered or discoverable, in catalog order.
+        resource_servers: Those of them whose resources, prompts and completions are offered.
+        without_server: Ids of active tools that no server has, and that are therefore not served.
+        reasons: Why a tool of the catalog is not served, by the name that its client would use: for the log.
+    """
+
+    loadout: str
+    offered: tuple[ServedTool, ...] = ()
+    discoverable: tuple[ServedTool, ...] = ()
+    servers: tuple[str, ...] = ()
+    resource_servers: tuple[str, ...] = ()
+    without_server: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, ServedTool]:
+        """The offered tools by the name that the client sees."""
+        return {served.wire_name: served for served in self.offered}
+
+    @cached_property
+    def discoverable_by_name(self) -> Mapping[str, ServedTool]:
+        """The discoverable tools by the name that the client sees."""
+        return {served.wire_name: served for served in self.discoverable}
+
+
+def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT) -> Surface:
+    """What a loadout serves of its catalog.
+
+    Args:
+        resolution: Of the loadout over the catalog.
+        name_limit: The longest name, in characters.
+
+    Raises:
+        ToolbeltError: two names are the same once they are cut.
+    """
+    catalog = resolution.catalog
+    names = served_names(catalog, name_limit)
+    offered, discoverable, without_server = [], [], []
+    reasons: dict[str, str] = {}
+    with_active, resource_servers = set(), []
+    for plugin in catalog.plugins:
+        for tool in plugin.tools:
+            status = resolution.tool_status(plugin, tool)
+            served = ServedTool(names[tool.id], tool, plugin.server)
+            if status in (Status.DISABLED, Status.HIDDEN):
+                reasons[served.wire_name] = f"{status.value} in loadout {resolution.loadout!r}"
+            elif not plugin.server:
+                without_server.append(tool.id)
+                reasons[served.wire_name] = "no server has it"
+            elif status is Status.ACTIVE:
+                offered.append(served)
+                with_active.add(plugin.server)
+            else:
+                discoverable.append(served)
+    blocked = {p.server for p in catalog.plugins if resolution.plugin_status(p) is Status.DISABLED}
+    needed = {served.server for served in (*offered, *discoverable)}
+    servers = tuple(dict.fromkeys(plugin.server for plugin in catalog.plugins if plugin.server in needed))
+    resource_servers = [name for name in servers if name in with_active and name not in blocked]
+    return Surface(
+        resolution.loadout,
+        tuple(offered),
+        tuple(discoverable),
+        servers,
+        tuple(resource_servers),
+        tuple(without_server),
+        reasons,
+    )
+
+
+def served_names(catalog: Catalog, limit: int = NAME_LIMIT) -> Mapping[str, str]:
+    """The name that a client of the gateway sees, by tool id: the wire name, cut where it is longer than `limit`.
+
+    Raises:
+        ToolbeltError: two names are the same once they are cut.
+    """
+    names = {tool_id: _cut(name, tool_id, limit) for tool_id, name in catalog.wire_names.items()}
+    if len({*names.values()}) < len(names):
+        raise ToolbeltError(f"Names of tools are no longer unique if they are cut to {limit} characters.")
+    return names
+
+
+def _cut(name: str, tool_id: str, limit: int) -> str:
+    if len(name) <= limit:
+        return name
+    digits = hashlib.sha256(tool_id.encode(errors="surrogatepass")).hexdigest()[:_HASH_DIGITS]
+    return f"{name[: limit - _HASH_DIGITS - 1]}_{digits}"
+
+
+def serving_digest(definitions: Iterable[Mapping[str, Any]]) -> str:
+    """The digest of a list of tools: in order, of each its name, description and input schema (rule M5).
+
+    Args:
+        definitions: As `tools/list` has them, meta-tools included.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    total = hashlib.sha256()
+    for definition in definitions:
+        covered = {key: definition.get(key) for key in ("name", "description", "inputSchema")}
+        total.update(definition_text(covered).encode(errors="surrogatepass") + b"\n")
+    return total.hexdigest()
+
+
+def count_definitions(definitions: Sequence[Mapping[str, Any]], counter: TokenCounter) -> list[int]:
+    """Tokens of each definition as it is served, in order."""
+    return counter.count([definition_text(dict(definition)) for definition in definitions])
