@@ -60,6 +60,7 @@ def test_show_without_a_file(toolbelt: Toolbelt) -> None:
         "loadouts": [],
         "toolkits": [],
         "agents": [],
+        "servers": [],
     }
 
 
@@ -76,6 +77,7 @@ def test_show(toolbelt: Toolbelt, small: Path) -> None:
         "loadouts   mine (mine.loadout.yaml)",
         "toolkits   not set",
         "agents     not set",
+        "servers    not set",
     ]
 
 
@@ -118,7 +120,7 @@ def test_D1_show_says_what_is_said_of_agents(toolbelt: Toolbelt, small: Path) ->
         {**nothing, "name": "guard", "display_name": "guard", "model": "gpt-4"},
         {**nothing, "name": "idle", "display_name": "idle"},
     ]
-    assert toolbelt("config", "show").out.splitlines()[-1] == (
+    assert toolbelt("config", "show").out.splitlines()[-2] == (
         "agents     clerk ('The Clerk'; role 'Pays bills'; model 'gpt-4o'; rooms 'hall', 'desk'), "
         "guard (model 'gpt-4'), idle"
     )

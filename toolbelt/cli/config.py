@@ -17,6 +17,7 @@ from toolbelt.stores.files import write_text
 from toolbelt.text import json_text, visible
 
 if TYPE_CHECKING:
+    from toolbelt.servers.reader import WrittenServer
     from toolbelt.sessions.agent import AgentSpec
 
 
@@ -57,6 +58,7 @@ def show(config: str | None, as_json: bool) -> None:
         "loadouts": [{"name": written.loadout.name, "file": written.document.source} for written in files.loadouts],
         "toolkits": [toolkit.key for toolkit in files.toolkits],
         "agents": [_agent_data(agent) for agent in files.agents],
+        "servers": [_server_data(server) for server in files.servers],
     }
     if as_json:
         print_json(data)
@@ -82,9 +84,18 @@ def _agent_data(agent: AgentSpec) -> dict[str, Any]:
     }
 
 
+def _server_data(server: WrittenServer) -> dict[str, Any]:
+    """A server with its secrets masked; one of a client's file with that file."""
+    if server.spec is None:
+        return {"name": server.name, "from": server.from_file}
+    from toolbelt.mcp.servers import masked_data  # few projects have servers
+
+    return {key: value for key, value in masked_data(server.spec).items() if key != "source"}
+
+
 def _row_text(key: str, row: dict[str, Any]) -> str:
     """A loadout with its file; an agent or a model with its settings."""
-    notes = _model_notes(row) if key == "models" else _agent_notes(row)
+    notes = _model_notes(row) if key == "models" else _server_notes(row) if key == "servers" else _agent_notes(row)
     return f"{row['name']} ({'; '.join(notes)})" if notes else row["name"]
 
 
@@ -96,6 +107,14 @@ def _agent_notes(row: dict[str, Any]) -> list[str]:
     if rooms := row.get("rooms"):
         notes.append(f"rooms {', '.join(map(repr, rooms))}")
     return notes
+
+
+def _server_notes(row: dict[str, Any]) -> list[str]:
+    if "from" in row:
+        return [f"from {row['from']}"]
+    words = [row[key] for key in ("command", "url") if key in row] + row.get("args", [])
+    variables = [f"{name}={value}" for key in ("env", "headers") for name, value in row.get(key, {}).items()]
+    return [" ".join(words), *variables]
 
 
 def _model_notes(row: dict[str, Any]) -> list[str]:

@@ -1,54 +1,189 @@
-"""What an MCP server is, as a file describes it: nothing is resolved, nothing is started."""
+"""How a server is shown and approved: what is masked (rule M1), and what its digest covers (rule M2)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.mcp.variables import expand_known, find_references, read_env_file_of
+from toolbelt.servers.spec import ServerSpec, Transport
+
+__all__ = [
+    "MASK",
+    "ServerSpec",
+    "Transport",
+    "approval_digest",
+    "changes_what_runs",
+    "mask_arguments",
+    "mask_url",
+    "mask_value",
+    "masked_command_line",
+    "masked_data",
+]
+
+MASK = "***"
+_SECRET_WORD = re.compile(r"key|token|secret|password|auth", re.IGNORECASE)
+_CHANGES_WHAT_RUNS = re.compile(
+    r"PATH|PATHEXT|COMSPEC|SHELL|IFS|ENV|BASH_ENV|LD_.*|DYLD_.*|PYTHON.*|NODE_OPTIONS|NODE_PATH|PERL5(?:LIB|OPT)|RUBY(?:LIB|OPT)"
+    r"|CLASSPATH|(?:_JAVA|JDK_JAVA)_OPTIONS|JAVA_TOOL_OPTIONS|DOTNET_STARTUP_HOOKS|GIT_(?:SSH|SSH_COMMAND|EXEC_PATH)"
+    r"|(?:NPM_CONFIG|UV|PIP|BUN|DENO)_.*|DOCKER_HOST",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s\"'<>]+")
+_LONG_FLAG_WITH_VALUE = re.compile(r"(-{1,2}[^=\s]+)=(.*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
+_FLAG = re.compile(r"--[A-Za-z][\w-]*(=.*)?|-[A-Za-z]")
+_HEADER_FLAGS = ("-H", "--header", "--headers")
+_VARIABLE_FLAGS = ("-e", "--env")
 
 
-class Transport(StrEnum):
-    """How a server is reached."""
-
-    STDIO = "stdio"
-    HTTP = "http"
-    """Streamable HTTP."""
-    SSE = "sse"
+def changes_what_runs(variable: str) -> bool:
+    """Whether the value of a variable decides which code a server runs (rule M2), and so is shown and approved."""
+    return _CHANGES_WHAT_RUNS.fullmatch(variable) is not None and _SECRET_WORD.search(variable) is None
 
 
-@dataclass(frozen=True)
-class ServerSpec:
-    """One entry of a client's configuration or of `servers:` in `toolbelt.yaml` (rules M1, M3).
+def mask_value(value: str) -> str:
+    """A value of which only the `${…}` in it are shown: whose secret is sent matters, the secret itself is hidden."""
+    if not value:
+        return ""
+    references = [_mask_reference(reference) for reference in find_references(value)]
+    if len(references) == 1 and value.startswith("${") and value.endswith("}"):
+        return references[0]
+    return MASK + MASK.join(references)
 
-    Attributes:
-        name: As it is written; unique in its file.
-        transport: How it is reached.
-        command: For stdio, the program.
-        args: For stdio, its arguments.
-        cwd: For stdio, the folder in which it runs; empty for `folder`.
-        env: For stdio, variables by name; values as written, with `${…}` unresolved.
-        env_file: For stdio, a file of further variables; empty for none.
-        url: For HTTP and SSE.
-        headers: For HTTP and SSE; values as written.
-        source: The file, as the user would write it.
-        folder: Absolute; `${workspaceFolder}`, and what relative paths are relative to.
-        disabled: Whether the client's file switches it off.
-        split: How its tools become several plugins (rule M4), as `toolbelt.yaml` has it; `None` for one plugin.
+
+def mask_url(text: str) -> str:
+    """A text with the user information, query values and fragments of its URLs masked."""
+    return _URL.sub(lambda match: _mask_one_url(match[0]), text)
+
+
+def mask_arguments(args: Sequence[str]) -> tuple[str, ...]:
+    """Arguments with secrets masked: after flags that name a secret, of headers and variables, and in URLs."""
+    masked: list[str] = []
+    before = ""
+    for arg in args:
+        masked.append(_mask_argument(arg, before))
+        before = arg
+    return tuple(masked)
+
+
+def masked_command_line(spec: ServerSpec) -> str:
+    """The command with its arguments as a shell would take them, or the URL; secrets masked."""
+    if spec.transport is not Transport.STDIO:
+        return mask_url(spec.url)
+    return shlex.join((mask_url(spec.command), *mask_arguments(spec.args)))
+
+
+def masked_data(spec: ServerSpec) -> dict[str, Any]:
+    """A server as plain values that may be shown; keys without a value are left out."""
+    data: dict[str, Any] = {"name": spec.name, "transport": spec.transport.value}
+    shown: dict[str, Any] = {
+        "command": mask_url(spec.command),
+        "args": list(mask_arguments(spec.args)),
+        "cwd": spec.cwd,
+        "env": _mask_values(spec.env),
+        "env_file": spec.env_file,
+        "url": mask_url(spec.url),
+        "headers": {name: mask_value(value) for name, value in spec.headers.items()},
+        "disabled": spec.disabled,
+        "source": spec.source,
+    }
+    return data | {key: value for key, value in shown.items() if value}
+
+
+def approval_digest(spec: ServerSpec, environment: Mapping[str, str]) -> str:
+    """The SHA-256 of what an approval covers, in hexadecimal: two definitions that may run different code differ.
+
+    Covered are the definition as written, but for the values of variables and headers, of which the names and the
+    `${…}` in them count; the values of variables that change what runs, those in the `envFile` included; and what
+    `${…}` stand for now in the command, its arguments, its folder and the URL, unless masked there as a secret.
+
+    Args:
+        spec: As the file describes it.
+        environment: From which `${…}` are resolved.
     """
+    file_values = read_env_file_of(spec, environment)
+    variables = {**file_values, **spec.env}
+    fields: dict[str, Any] = {
+        "version": 1,
+        "transport": spec.transport.value,
+        "command": spec.command,
+        "args": list(spec.args),
+        "cwd": spec.cwd,
+        "folder": spec.folder if spec.transport is Transport.STDIO else "",
+        "env": {name: list(find_references(value)) for name, value in sorted(variables.items())},
+        "env_file": spec.env_file,
+        "url": spec.url,
+        "headers": {name: list(find_references(value)) for name, value in sorted(spec.headers.items())},
+    }
+    running = (name for name in sorted(variables) if changes_what_runs(name))
+    args = mask_arguments([expand_known(arg, spec, environment) for arg in spec.args])
+    others = [expand_known(text, spec, environment) for text in (spec.command, spec.cwd, spec.env_file, spec.url)]
+    fields["resolved"] = [*args, *map(mask_url, others)]
+    # The values of the file are taken as they are: only those of the entry are resolved.
+    fields["running"] = {
+        name: expand_known(spec.env[name], spec, environment) if name in spec.env else file_values[name]
+        for name in running
+    }
+    canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
-    name: str
-    transport: Transport
-    command: str = ""
-    args: tuple[str, ...] = ()
-    cwd: str = ""
-    env: Mapping[str, str] = FrozenDict()
-    env_file: str = ""
-    url: str = ""
-    headers: Mapping[str, str] = FrozenDict()
-    source: str = ""
-    folder: str = ""
-    disabled: bool = False
-    split: Mapping[str, Any] | None = None
+
+def _mask_values(values: Mapping[str, str]) -> dict[str, str]:
+    return {name: _mask_variable(name, value) for name, value in values.items()}
+
+
+def _mask_variable(name: str, value: str) -> str:
+    return mask_url(value) if changes_what_runs(name) else mask_value(value)
+
+
+def _mask_argument(arg: str, before: str) -> str:
+    if before in _HEADER_FLAGS:
+        return _mask_header(arg)
+    if before in _VARIABLE_FLAGS and (match := _ASSIGNMENT.fullmatch(arg)):
+        return f"{match[1]}={_mask_variable(match[1], match[2])}"
+    if _names_a_secret(before) and not _FLAG.fullmatch(arg):
+        return mask_value(arg)
+    if match := _LONG_FLAG_WITH_VALUE.fullmatch(arg):
+        flag, value = match.groups()
+        if flag in _HEADER_FLAGS:
+            return f"{flag}={_mask_header(value)}"
+        if flag in _VARIABLE_FLAGS and (inner := _ASSIGNMENT.fullmatch(value)):
+            return f"{flag}={inner[1]}={_mask_variable(inner[1], inner[2])}"
+        return f"{flag}={mask_value(value) if _names_a_secret(flag) else mask_url(value)}"
+    if (match := _ASSIGNMENT.fullmatch(arg)) and _SECRET_WORD.search(match[1]):
+        return f"{match[1]}={mask_value(match[2])}"
+    return mask_url(arg)
+
+
+def _mask_reference(reference: str) -> str:
+    name, default, _ = reference.partition(":-")
+    return f"${{{name}{default}{MASK if default else ''}}}"
+
+
+def _names_a_secret(flag: str) -> bool:
+    return flag.startswith("-") and "=" not in flag and _SECRET_WORD.search(flag) is not None
+
+
+def _mask_header(header: str) -> str:
+    name, colon, value = header.partition(":")
+    return f"{name}: {mask_value(value.strip())}" if colon else mask_value(header)
+
+
+def _mask_one_url(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    place = re.match(r"[^/?#]*", rest)
+    authority = place[0] if place else ""
+    tail = rest[len(authority) :]
+    user, at, host = authority.rpartition("@")
+    path, mark, query = tail.partition("?")
+    if not mark:
+        path, mark, query = tail.partition("#")
+    masked = re.sub(r"(?<==)[^&;#]*", lambda match: mask_value(match[0]), query)
+    if mark and query and "=" not in query:
+        masked = mask_value(query)
+    return f"{scheme}://{mask_value(user)}{at}{host}{path}{mark}{masked}"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from toolbelt.models.fit import FitCalculator, ModelToFit
     from toolbelt.runtime.context import ToolContext
     from toolbelt.runtime.registry import ToolRegistry
+    from toolbelt.servers.spec import ServerSpec
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sessions.session import Session
     from toolbelt.sessions.store import SessionStore
@@ -110,6 +111,13 @@ class Project:
     def agents(self) -> Mapping[str, AgentSpec]:
         """The agents of `toolbelt.yaml` by name, in its order."""
         return MappingProxyType({agent.name: agent for agent in self.config.agents})
+
+    @cached_property
+    def servers(self) -> tuple[ServerSpec, ...]:
+        """The MCP servers of `toolbelt.yaml`, with `from` followed when first asked for; raises as `find_servers`."""
+        from toolbelt.mcp.project_servers import find_servers  # few projects have servers
+
+        return find_servers(self.config)
 
     def scope(self, tools: ToolRegistry, loadout: str | None) -> ToolRegistry:
         """A new registry with only the tools that a loadout makes active (rule L12).
@@ -230,9 +238,7 @@ class Project:
             return []
         from toolbelt.loadouts.lint import lint_against_catalog
 
-        return [
-            finding for loadout in written for finding in lint_against_catalog(loadout, self.registry, self.catalog)
-        ]
+        return [found for each in written for found in lint_against_catalog(each, self.registry, self.catalog)]
 
     def resolve(self, name: str | None, models: Sequence[str] = (), *, facts: ModelFacts | None = None) -> Resolution:
         """What a loadout makes of the catalog.

@@ -7,12 +7,13 @@ All mistakes of a text are reported together.
 
 from toolbelt.sources.document import Document, Key
 from toolbelt.sources.files import decode, read_document, read_text, refuse_special
-from toolbelt.sources.json_text import parse_json, parse_json_lines
+from toolbelt.sources.json_text import blank_comments, parse_json, parse_json_lines
 from toolbelt.sources.yaml_text import examine_yaml, parse_yaml, with_json_numbers
 
 __all__ = [
     "Document",
     "Key",
+    "blank_comments",
     "decode",
     "examine_yaml",
     "parse_json",

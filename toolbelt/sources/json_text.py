@@ -1,15 +1,30 @@
-"""Strict JSON and JSON Lines."""
+"""Strict JSON and JSON Lines, and JSON with comments."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.document import HALF_PAIR, MAX_DEPTH, Document, Key, has_surrogate, locate_json, too_deep
+
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"({_STRING})|(?<=[^\s\[{{,])(\s*),(?=\s*[\]}}])")
+
+
+def blank_comments(text: str) -> str:
+    """JSON with comments as plain JSON: comments, and the comma after the last item, become blanks.
+
+    Nothing moves, so that lines and columns are those of the original; what is in strings stays.
+    """
+    if "//" in text or "/*" in text:
+        text = _COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
+    return _LAST_COMMA.sub(lambda match: match[1] or f"{match[2]} ", text)
 
 
 def parse_json(text: str, source: str) -> Document:

@@ -23,6 +23,9 @@ class Kind(Enum):
     PRICE = "a number, 0 or more"
     PRICES = "a mapping of prices"
     TOOLSET = "the name of a toolset"
+    ARGUMENTS = "a list of texts"
+    VALUES = "a mapping from names to texts"
+    SPLIT = "a mapping that names how the tools are grouped"
     SWITCHES = "a mapping from toolkits and tools to true or false, or the name of a file with one"
 
 

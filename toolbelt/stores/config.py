@@ -15,6 +15,7 @@ from toolbelt.stores.files import LOADOUT_SUFFIXES
 if TYPE_CHECKING:
     from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.project_models import ProjectModel
+    from toolbelt.servers.reader import WrittenServer
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sources import Document
     from toolbelt.toolkits.switch_decisions import WrittenSwitches
@@ -37,6 +38,7 @@ class Config:
         toolkits: In the order written.
         agents: In the order written.
         switches: By agent, its `tools_config` with the place where it is written.
+        servers: MCP servers in the order written; `from` is not followed.
         findings: Everything wrong with them.
         document: `toolbelt.yaml` as it was read; `None` if there is none, or it cannot be.
     """
@@ -50,6 +52,7 @@ class Config:
     toolkits: tuple[Toolkit, ...] = ()
     agents: tuple[AgentSpec, ...] = ()
     switches: Mapping[str, WrittenSwitches] = field(default_factory=dict)
+    servers: tuple[WrittenServer, ...] = ()
     findings: tuple[Finding, ...] = ()
     document: Document | None = None
 
@@ -129,6 +132,7 @@ def examine_config(folder: str | os.PathLike[str], path: str | os.PathLike[str] 
         tuple(reader.toolkits),
         tuple(reader.agents),
         reader.switches,
+        reader.servers,
         sorted_findings([*reader.findings, *unusable]),
         reader.document,
     )

@@ -20,6 +20,7 @@ from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
 
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
+    from toolbelt.servers.reader import WrittenServer
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.toolkits.switch_decisions import WrittenSwitches
     from toolbelt.toolkits.toolkit import Toolkit
@@ -32,6 +33,7 @@ CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
         "loadouts": "Your loadouts by name; one may shadow a built-in of that name.",
         "toolkits": "Your toolkits by name: tools granted by one switch, loaded by an agent at need, or both.",
         "agents": "Your agents by name: the tools each always has, and the toolkits it may load.",
+        "servers": "Your MCP servers by name: whose tools the catalog has, and what `toolbelt serve` passes calls to.",
     }
 )
 
@@ -110,6 +112,7 @@ class ConfigReader:
         self.toolkits: list[Toolkit] = []
         self.agents: list[AgentSpec] = []
         self.switches: dict[str, WrittenSwitches] = {}
+        self.servers: tuple[WrittenServer, ...] = ()
         self.findings: list[Finding] = []
         self.document: Document | None = None
 
@@ -160,6 +163,10 @@ class ConfigReader:
             self.findings.extend(findings)
         if "toolkits" in document.data or "agents" in document.data:
             self._read_agents(document, path)
+        if document.data.get("servers") is not None:
+            from toolbelt.servers.reader import read_servers  # few projects have servers
+
+            self.servers = read_servers(section.child("servers"), document, self._folder / path)
 
     def read_loadout_file(self, path: Path) -> None:
         """The one loadout of a `*.loadout.yaml`, named by its `name` or by the file."""

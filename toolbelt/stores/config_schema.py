@@ -11,6 +11,8 @@ from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.reader import LOADOUT_KEYS
 from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.models.recommended import PATTERN
+from toolbelt.servers.entries import TRANSPORT_NAMES
+from toolbelt.servers.reader import KEYS_WITH_FROM, SERVER_KEYS
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import with_json_numbers
 from toolbelt.sources.keys import KeySpec, Kind
@@ -52,6 +54,11 @@ def config_schema() -> dict[str, Any]:
             "propertyNames": _name("string"),
             "additionalProperties": {"$ref": "#/$defs/agent"},
         },
+        "servers": {
+            "type": ["object", "null"],
+            "propertyNames": _name("string"),
+            "additionalProperties": {"$ref": "#/$defs/server"},
+        },
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -64,6 +71,7 @@ def config_schema() -> dict[str, Any]:
             "loadout": _loadout_schema(),
             "toolkit": _mapping_schema(TOOLKIT_KEYS),
             "agent": _mapping_schema(AGENT_KEYS),
+            "server": _server_schema(),
         },
     }
 
@@ -81,6 +89,15 @@ def _loadout_schema() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
+def _server_schema() -> dict[str, Any]:
+    """One of `from`, `command` and `url`; `from` goes with few other keys."""
+    schema = _mapping_schema(SERVER_KEYS) | {"type": "object"}
+    ways = [{"required": [way], "properties": {way: {"type": "string"}}} for way in ("from", "command", "url")]
+    schema["properties"]["transport"]["pattern"] = f"^({'|'.join(map(_in_any_case, TRANSPORT_NAMES))})$"
+    alone = {key: {"type": "null"} for key in SERVER_KEYS if key not in KEYS_WITH_FROM}
+    return {**schema, "oneOf": ways, "anyOf": [{"properties": {"from": {"type": "null"}}}, {"properties": alone}]}
+
+
 def _mapping_schema(keys: Mapping[str, KeySpec], required: Iterable[str] = ()) -> dict[str, Any]:
     """A mapping, or nothing; of each key what `Section` and those who use it read."""
     schema: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": False}
@@ -96,10 +113,10 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
     match kind:
         case Kind.TEXT | Kind.TOOLSET:
             return _name("string", "null") | ({"pattern": PATTERN} if kind is Kind.TOOLSET else {})
-        case Kind.PROSE:
-            return {"type": ["string", "null"]}
-        case Kind.SWITCH:
-            return {"type": ["boolean", "null"]}
+        case Kind.PROSE | Kind.SWITCH:
+            return {"type": ["string" if kind is Kind.PROSE else "boolean", "null"]}
+        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT:
+            return _PARTS_OF_SERVERS[kind]
         case Kind.NAMES:
             return {"type": ["array", "null"], "items": _name("string"), "uniqueItems": True}
         case Kind.PHRASES:
@@ -120,6 +137,15 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             assert_never(kind)
 
 
+_PARTS_OF_SERVERS: Mapping[Kind, dict[str, Any]] = {
+    Kind.ARGUMENTS: {"type": ["array", "null"], "items": {"type": "string"}},
+    Kind.VALUES: {
+        "type": ["object", "null"],
+        "propertyNames": {"type": "string", "pattern": r"\S"},
+        "additionalProperties": {"type": "string"},
+    },
+    Kind.SPLIT: {"type": ["object", "null"]},
+}
 _SWITCHES = {"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}
 
 

@@ -33,13 +33,16 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], mode: str, *, overwrite: bool = True) -> Iterator[IO[Any]]:
+def replacing(
+    path: str | os.PathLike[str], mode: str, *, overwrite: bool = True, is_private: bool = False
+) -> Iterator[IO[Any]]:
     """A file to write to that takes the place of `path` at the end, if nothing fails meanwhile.
 
     Args:
         path: What is to be replaced, or made. A link is followed; a pipe or device is written to as it is.
         mode: `w` for text in UTF-8 with line ends as they are written, `wb` for bytes.
         overwrite: Whether a file that is there may be replaced, at the end as at the beginning.
+        is_private: Whether only the user may read and write it, whatever the mode of one that is there.
 
     Raises:
         ToolbeltError: it is there and may not be replaced, or is a folder.
@@ -56,7 +59,7 @@ def replacing(path: str | os.PathLike[str], mode: str, *, overwrite: bool = True
     if staged.target.exists() and not overwrite:
         raise _exists(path)
     try:
-        with staged.open(mode) as file:
+        with staged.open(mode, is_private=is_private) as file:
             yield file
         staged.take_place(overwrite=overwrite)
     finally:
@@ -78,8 +81,8 @@ class StagedFile:
         self._temporary: Path | None = None
 
     @contextlib.contextmanager
-    def open(self, mode: str) -> Iterator[IO[Any]]:
-        """To be written, once; on the disk when it is closed.
+    def open(self, mode: str, *, is_private: bool = False) -> Iterator[IO[Any]]:
+        """To be written, once; on the disk when it is closed, readable for the user alone if it is private.
 
         Raises:
             StorageError: the disk would not.
@@ -94,7 +97,7 @@ class StagedFile:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            self._temporary.chmod(_mode_for(self.target))
+            self._temporary.chmod(0o600 if is_private else _mode_for(self.target))
 
     def take_place(self, *, overwrite: bool = True, after: str = _UNTOUCHED) -> None:
         """Be the file from now on, with the mode of the one that was there.

@@ -1,0 +1,77 @@
+"""The servers of a project: those of `toolbelt.yaml`, with `from` followed into clients' files (rule M3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from toolbelt.errors import InvalidFileError, ToolbeltError, suggestion
+from toolbelt.findings import Finding, sorted_findings
+from toolbelt.mcp.client_configs import ClientConfig, ClientForm, read_client_config
+from toolbelt.servers.reader import WrittenServer
+from toolbelt.servers.spec import ServerSpec
+from toolbelt.sources import Document
+from toolbelt.stores.config import Config
+
+
+def find_servers(config: Config) -> tuple[ServerSpec, ...]:
+    """The servers of a project, in the order of its `toolbelt.yaml`.
+
+    `from` is followed here, and not when `toolbelt.yaml` is read: a project can be inspected and tested on a machine
+    that has none of the clients' files. Of a client's file, only the entries that are named count.
+
+    Raises:
+        InvalidFileError: what `from` names is not there, or is wrong.
+    """
+    if config.document is None or config.path is None:
+        return ()
+    document, file = config.document, config.path.absolute()
+    files: dict[str, ClientConfig | ToolbeltError] = {}
+    followed: list[ServerSpec] = []
+    findings: list[Finding] = []
+    for server in config.servers:
+        if server.spec is not None:
+            followed.append(server.spec)
+            continue
+        if server.from_file not in files:
+            files[server.from_file] = _read(file.parent / Path(server.from_file).expanduser(), file.parent)
+        found = _find_entry(server, files[server.from_file], document)
+        if isinstance(found, ServerSpec):
+            is_off = server.disabled or found.disabled
+            both = (str(file), *found.files)
+            followed.append(replace(found, files=both, disabled=is_off, split=server.split))
+        else:
+            findings.extend(found)
+    if findings:
+        raise InvalidFileError(sorted_findings(findings))
+    return tuple(followed)
+
+
+def _read(path: Path, folder: Path) -> ClientConfig | ToolbeltError:
+    try:
+        return read_client_config(path, folder)
+    except ToolbeltError as error:
+        return error
+
+
+def _find_entry(
+    server: WrittenServer, config: ClientConfig | ToolbeltError, document: Document
+) -> ServerSpec | list[Finding]:
+    place = (*server.path, "from")
+    if isinstance(config, InvalidFileError):
+        return list(config.findings)
+    if isinstance(config, ToolbeltError):
+        return [document.finding("unknown-file", f"`servers.{server.name}.from`: {config}", *place)]
+    by_name = {spec.name: spec for spec in config.servers}
+    if server.name in by_name:
+        return by_name[server.name]
+    if server.name in config.gateways:
+        message = f"`servers.{server.name}.from`: this entry starts `toolbelt serve`, which is no server to read."
+        return [document.finding("own-gateway", message, *place)]
+    if server.name in config.mistakes:
+        return list(config.mistakes[server.name])
+    if config.form is ClientForm.NONE:
+        return list(config.findings)
+    hint = suggestion(server.name, by_name)
+    message = f"`servers.{server.name}.from`: {server.from_file!r} has no server named {server.name!r}.{hint}"
+    return [document.finding("unknown-server", message, *place)]

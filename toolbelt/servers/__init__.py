@@ -1,0 +1,5 @@
+"""MCP servers as files describe them: values in, values out. Nothing here starts one; `toolbelt.mcp` does."""
+
+from toolbelt.servers.spec import ServerSpec, Transport
+
+__all__ = ["ServerSpec", "Transport"]

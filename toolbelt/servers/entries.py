@@ -1,0 +1,167 @@
+"""Reading one entry that describes a server, in a client's file or in `toolbelt.yaml` (rules M1, M3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.errors import suggestion
+from toolbelt.servers.spec import ServerSpec, Transport
+from toolbelt.sources.keys import Kind
+from toolbelt.sources.section import Section
+
+TRANSPORT_NAMES: Mapping[str, Transport] = MappingProxyType(
+    {
+        "stdio": Transport.STDIO,
+        "http": Transport.HTTP,
+        "streamable-http": Transport.HTTP,
+        "streamable_http": Transport.HTTP,
+        "streamablehttp": Transport.HTTP,
+        "sse": Transport.SSE,
+    }
+)
+"""How files name transports, ignoring case."""
+
+
+@dataclass(frozen=True)
+class EntryKeys:
+    """How one kind of file spells the keys that differ between files.
+
+    Attributes:
+        transport: Which of them names the transport.
+        url: Which of them has the URL.
+        env_file: The file of further variables.
+        allow_numbers: Whether the value of a variable may be a whole number, or null for no variable.
+    """
+
+    transport: tuple[str, ...]
+    url: tuple[str, ...]
+    env_file: str
+    allow_numbers: bool
+
+
+CLIENT_KEYS = EntryKeys(("type", "transport"), ("url", "serverUrl"), "envFile", allow_numbers=True)
+"""Of MCP clients; `serverUrl` is Windsurf's."""
+PROJECT_KEYS = EntryKeys(("transport",), ("url",), "env_file", allow_numbers=False)
+"""Of `toolbelt.yaml`."""
+
+
+@dataclass(frozen=True)
+class EntryOrigin:
+    """Where entries are from.
+
+    Attributes:
+        source: The file, as the user would write it.
+        files: Absolute paths of the files that define them.
+        folder: Absolute; what relative paths are relative to.
+        inputs: The questions of the file's `${input:ID}`.
+    """
+
+    source: str
+    files: tuple[str, ...]
+    folder: str
+    inputs: Mapping[str, str] = FrozenDict()
+
+
+def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys) -> ServerSpec | None:
+    """The server of an entry; `None` where it is wrong, with the findings in the section.
+
+    Keys that no rule knows are not looked at: clients have many of their own.
+    """
+    before = len(section.findings)
+    if section.value is None:
+        section.add_wrong_type("an object")
+    if not isinstance(section.value, dict):
+        return None
+    url_key = _first(section, keys.url)
+    command, url = section.read_text("command"), section.read_text(url_key)
+    if len(section.findings) > before:
+        return None
+    transport = _read_transport(section, command, url, keys)
+    args = _read_arguments(section)
+    env = _read_values(section, "env", keys)
+    headers = _read_values(section, "headers", keys)
+    cwd, env_file = section.read_text("cwd"), section.read_text(keys.env_file)
+    disabled = section.read_bool("disabled")
+    if transport is None or len(section.findings) > before:
+        return None
+    return ServerSpec(
+        name,
+        transport,
+        command=command or "",
+        args=args,
+        cwd=cwd or "",
+        env=env,
+        env_file=env_file or "",
+        url=url or "",
+        headers=headers,
+        source=origin.source,
+        files=origin.files,
+        folder=origin.folder,
+        disabled=bool(disabled),
+        inputs=origin.inputs,
+    )
+
+
+def _first(section: Section, keys: tuple[str, ...]) -> str:
+    return next((key for key in keys if section.child(key).value is not None), keys[0])
+
+
+def _read_transport(section: Section, command: str | None, url: str | None, keys: EntryKeys) -> Transport | None:
+    key = _first(section, keys.transport)
+    written = section.read_text(key)
+    named = None
+    if written is not None and (named := TRANSPORT_NAMES.get(written.casefold())) is None:
+        hint = suggestion(written, ("stdio", "http", "sse"))
+        section.child(key).add_error("unknown-transport", f"{section.label}: no transport is named {written!r}.{hint}")
+        return None
+    if command is not None and url is not None:
+        section.add_error("contradiction", f"{section.label} has a `command` and a `{keys.url[0]}`; keep one of them.")
+        return None
+    needed = "command" if named is Transport.STDIO else keys.url[0]
+    if command is None and url is None:
+        what = f"a `{needed}`" if named else f"a `command` or a `{keys.url[0]}`"
+        section.add_error("missing-key", f"{section.label} needs {what}.")
+        return None
+    if named is not None and (named is Transport.STDIO) != (command is not None):
+        section.add_error("missing-key", f"{section.label} needs a `{needed}`, for its transport is {written!r}.")
+        return None
+    if named is not None or command is not None:
+        return named or Transport.STDIO
+    return Transport.SSE if _path_of(url or "").rstrip("/").endswith("/sse") else Transport.HTTP
+
+
+def _path_of(url: str) -> str:
+    try:
+        return urlsplit(url).path
+    except ValueError:  # such as a bracket that is left open; whoever connects will refuse it
+        return ""
+
+
+def _read_arguments(section: Section) -> tuple[str, ...]:
+    items = section.read_items("args", Kind.ARGUMENTS.value)
+    return tuple(text for item in items if (text := _read_argument(item)) is not None)
+
+
+def _read_argument(item: Section) -> str | None:
+    if item.value is None:
+        item.add_wrong_type("text")
+    return item.read_text(blank=True)  # an argument may be empty
+
+
+def _read_values(section: Section, key: str, keys: EntryKeys) -> FrozenDict:
+    values: dict[str, str] = {}
+    for name in section.read_mapping(key, Kind.VALUES.value) or ():
+        member = section.child(key).child(name)
+        if keys.allow_numbers and (member.value is None or type(member.value) is int):
+            if member.value is not None:
+                values[name] = str(member.value)
+            continue
+        if member.value is None:
+            member.add_wrong_type("text")
+        elif member.is_name(name) and (text := member.read_text(blank=True)) is not None:
+            values[name] = text
+    return FrozenDict(values)
