@@ -77,11 +77,14 @@ class RawClient:
         return answer
 
     async def list_all(self, method: str, key: str) -> list[Json]:
-        """The entries of all pages."""
+        """The entries of all pages; the error, where there is one."""
         entries: list[Json] = []
         cursor: Json = {}
         while True:
-            result = (await self.request(method, cursor))["result"]
+            answer = await self.request(method, cursor)
+            if "error" in answer:
+                return [answer["error"]]
+            result = answer["result"]
             entries += result[key]
             if "nextCursor" not in result:
                 return entries
