@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from toolbelt import Catalog, Plugin, Tool, ToolbeltError, Toolkit, ToolLoadout,
 
 ANY: Any = toolbelt  # a type checker would refuse what stands here
 LOADOUTS: Any = toolbelt.ToolLoadoutRegistry()
+REGISTRY: Any = ToolRegistry()
 MISUSE: dict[str, Callable[[], object]] = {
     "a-name-for-a-list-of-plugins": lambda: LOADOUTS.resolve_active_plugins("developer", "git"),
     "a-name-for-discoverable-plugins": lambda: LOADOUTS.resolve_discoverable_plugins("developer", "git"),
@@ -45,6 +47,20 @@ MISUSE: dict[str, Callable[[], object]] = {
     "a-registry-for-the-catalog-of-toolkits": lambda: ANY.expand_toolkits([Toolkit("x")], ToolRegistry()),
     "a-number-for-members": lambda: ANY.Toolkit("x", member_tools=7),
     "a-dict-for-an-agents-tools": lambda: ANY.AgentSpec("x", tools={"git": {}}),
+    "text-for-backends": lambda: ANY.ToolContext(backends="x"),
+    "a-number-for-overrides": lambda: ANY.ToolContext(overrides=7),
+    "a-number-for-attachments": lambda: ANY.ToolContext(attachments=7),
+    "a-number-for-a-deny-list": lambda: ANY.FilterOpts(7),
+    "text-for-policies": lambda: ANY.Session(policies="x"),
+    "numbers-for-policies": lambda: ANY.Session(policies=[7]),
+    "a-number-for-policies": lambda: ANY.Session(policies=7),
+    "a-number-for-the-allow-list": lambda: ANY.Session(allowed_tools=7),
+    "an-empty-dict-for-a-context": lambda: asyncio.run(REGISTRY.execute_parallel([], {})),
+    "a-dict-for-a-context": lambda: asyncio.run(REGISTRY.execute_parallel([], {"session_id": "s"})),
+    "a-catalog-to-be-scoped": lambda: ANY.scoped_registry(Catalog(), None),
+    "a-name-for-loadouts-to-scope-by": lambda: ANY.scoped_registry(ToolRegistry(), "developer", "mine"),
+    "a-number-for-the-path-of-a-catalog": lambda: ANY.Catalog.read(7),
+    "a-number-for-the-path-of-a-project": lambda: ANY.open_project(7),
     "a-list-for-switches": lambda: ANY.AgentSpec("x", tools_config=["git"]),
 }
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from toolbelt.evals.offers import Offer
 from toolbelt.loadouts.fit import FitReason, FitVerdict, ModelFit
-from toolbelt.loadouts.reason_text import describe_fit_reason
+from toolbelt.loadouts.fit_text import describe_fit_reason
 from toolbelt.views.json_values import Count, described
 
 

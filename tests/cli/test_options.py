@@ -37,6 +37,7 @@ def test_the_commands_there_are() -> None:
         *(f"eval baseline {name}" for name in ("save", "show")),
         *(f"eval {name}" for name in ("export", "schema", "plan")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
+        "usage",
         *(f"config {name}" for name in ("schema", "show")),
     ]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.wording import mentions
+from tests.wording import mentions, naming
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.command.approval import approve
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.approvals import Approvals
-from toolbelt.servers import ServerSpec, Transport
+from toolbelt.servers import PythonReference, ServerSpec, Transport
 
 SPEC = ServerSpec(
     "git", Transport.STDIO, command="run", args=("--token", "s3cret", "x"), env=FrozenDict(A="s3cret"), source="c.json"
@@ -50,6 +50,23 @@ def test_M2_a_file_that_everybody_may_write_is_refused_with_yes_too(tmp_path: Pa
     file.chmod(0o666)
     with pytest.raises(ToolbeltError, match="chmod"):
         approve([ServerSpec("a", Transport.STDIO, command="x", files=(str(file),))], yes=True)
+
+
+def test_M2_an_env_file_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("A=1")
+    (tmp_path / "keys").chmod(0o666)
+    with pytest.raises(ToolbeltError, match="chmod"):
+        approve([ServerSpec("a", Transport.STDIO, command="x", folder=str(tmp_path), env_file="keys")], yes=True)
+
+
+def test_M2_code_is_approved_before_it_is_imported(state: Path) -> None:
+    code = PythonReference("tools:registry", "/work/app", "toolbelt.yaml")
+    with pytest.raises(ToolbeltError, match=naming("tools:registry", "toolbelt.yaml")):
+        approve([code, SPEC], yes=False)
+    Approvals(state).add([code], os.environ)
+    approve([code], yes=False)
+    moved = PythonReference("tools:registry", "/work/other", "toolbelt.yaml")
+    assert Approvals(state).missing([code, moved], os.environ) == (moved,)
 
 
 _SCRIPT = """

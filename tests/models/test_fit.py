@@ -9,9 +9,10 @@ import pytest
 from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.loadouts.fit import Component, FitReason, FitVerdict
-from toolbelt.loadouts.reason_text import describe_fit
+from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.models.facts import ModelFacts
-from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare, violation_data
+from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare
+from toolbelt.models.violation_text import violation_data
 
 OBJECT = {"type": "object", "properties": {}}
 CATALOG = Catalog(

@@ -24,6 +24,28 @@ CATALOGS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("catalog", "known"),
+    [
+        pytest.param("plugins: [{nam: git}]\n", {"lost": "unknown-parent"}, id="a-catalog-without-loadouts"),
+        pytest.param("plugins: [{nam: git}]\nloadouts: {base: {}}\n", {}, id="the-catalog-has-the-parent"),
+        pytest.param("plugins: [\n", {}, id="nobody-knows"),
+    ],
+)
+def test_L10_a_broken_catalog_hides_nothing_that_does_not_depend_on_it(
+    tmp_path: Path, catalog: str, known: dict[str, str]
+) -> None:
+    (tmp_path / "toolbelt.yaml").write_text("catalog: catalog.yaml\n")
+    (tmp_path / "lost.loadout.yaml").write_text("extends: base\n")
+    (tmp_path / "twice.loadout.yaml").write_text("plugins: [git, git]\n")
+    (tmp_path / "catalog.yaml").write_text(catalog)
+    with pytest.raises(InvalidFileError) as caught:
+        open_project(tmp_path)
+    found = {Path(finding.file or "").name.partition(".")[0]: finding.rule for finding in caught.value.findings}
+    assert found.pop("catalog")
+    assert found == {**known, "twice": "repeated-entry"}
+
+
 @pytest.mark.parametrize(("catalog", "rule"), CATALOGS.values(), ids=CATALOGS)
 def test_L10_mistakes_of_all_files_come_together(tmp_path: Path, catalog: str | None, rule: str) -> None:
     (tmp_path / "toolbelt.yaml").write_text(CONFIG)

@@ -130,6 +130,24 @@ def test_R1_a_server_may_not_overwrite_the_tool_of_another() -> None:
     registry.register(tool("mcp__a__b__c", plugin="a", description="new"))
 
 
+@pytest.mark.parametrize("named", ["db query", "db_query"])
+def test_R1_no_other_owner_takes_the_wire_name_that_a_name_is_rewritten_to(named: str) -> None:
+    other = {"db query": "db_query", "db_query": "db query"}[named]
+    registry = ToolRegistry([tool(named)])
+    with pytest.raises(InvalidDefinitionError, match=naming("'db query'", "'db_query'", "built-in", "'ext'")):
+        registry.register(tool(other), plugin_id="ext")
+    assert registry.find("db_query") is registry.find(named), "calls by that name go where they went"
+    registry.register(tool(other))
+    assert names(registry.get_all()) == [named, other], "the same owner may"
+
+
+def test_R1_a_wire_name_is_free_again_when_its_tool_is_gone() -> None:
+    registry = ToolRegistry([tool("db query"), tool("other")])
+    registry.unregister("db query")
+    registry.register(tool("db_query"), plugin_id="ext")
+    assert registry.wire_names["db_query"] == "db_query"
+
+
 @pytest.mark.parametrize("plugin_id", [{"name": "git"}, ["git"], 3, True, "", " ", "a\nb"], ids=repr)
 def test_R1_the_id_of_an_extension_is_a_name(plugin_id: Any) -> None:
     registry = ToolRegistry([tool("there")])

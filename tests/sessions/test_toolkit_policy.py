@@ -24,7 +24,7 @@ from tests.sessions.samples import (
     shown,
     tool,
 )
-from tests.wording import naming
+from tests.wording import mentions, naming
 from toolbelt.errors import InvalidDefinitionError, StorageError
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
@@ -371,6 +371,14 @@ def test_K8_what_is_switched_off_after_it_was_loaded_is_gone_for_good(store: Ses
     assert session.begin_turn() == ("Toolkit 'ops' is switched off for agent 'a', so this session goes on without it.",)
     assert shown(session) == [*META, "arxiv"]
     assert shown(open_session(a_registry(), agent, store, kits=SWITCHED)) == [*META, "arxiv", "docker"]
+
+
+def test_K8_a_misspelt_switch_is_a_warning_of_the_session() -> None:
+    agent = AgentSpec("a", ("file",), ("ops", "web"), tools_config={"dokcer": False, "docker": False})
+    session = open_session(a_registry(), agent, kits=SWITCHED)
+    (warning,) = session.begin_turn()
+    assert mentions(warning, "tools_config", "'dokcer'", "docker")
+    assert session.warnings == session.begin_turn() == (warning,), "as long as it is so"
 
 
 def test_K2_a_switch_that_would_miss_a_tool_is_refused_when_the_turn_begins() -> None:

@@ -74,7 +74,7 @@ def test_T1_T2_the_core_is_shown_and_the_rest_is_browsed_by_the_categories_of_th
         "categories": [
             {"name": "files", "description": "Files on a disk", "tool_count": 2},
             {"name": "Git", "description": "Version control", "tool_count": 3},
-            {"name": "other", "description": "Tools of unknown", "tool_count": 1},
+            {"name": "other", "description": "mystery", "tool_count": 1},
         ]
     }
 

@@ -27,8 +27,14 @@ def scoped_registry(
         loadouts: Contain the loadout; by default only the built-in ones.
 
     Raises:
-        InvalidDefinitionError: a name that is not text.
+        InvalidDefinitionError: a name that is not text, something else than a registry.
     """
+    given: object = registry
+    if not isinstance(given, ToolRegistry):
+        raise InvalidDefinitionError(f"A ToolRegistry is narrowed to a loadout, not {show_value(given)}.")
+    known: object = loadouts
+    if known is not None and not isinstance(known, ToolLoadoutRegistry):
+        raise InvalidDefinitionError(f"The loadouts must be a ToolLoadoutRegistry, not {show_value(known)}.")
     resolution = resolve_registry(registry, loadout_name, loadouts or ToolLoadoutRegistry())
     active = {tool.name for tool in resolution.active_tools}
     return registry.narrowed(tool.name for tool in registry.get_all() if tool.of_session or tool.name in active)

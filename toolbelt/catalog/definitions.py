@@ -96,16 +96,18 @@ def _schema(tool: Tool) -> Mapping[str, Any]:
 
 MAX_LENGTH = 64
 """Characters; the limit of OpenAI's and Gemini's APIs. Anthropic takes 128."""
-_LEGAL = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_LENGTH - 1}}}")
+_LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ILLEGAL_RUN = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def is_legal_wire_name(name: str) -> bool:
+def is_legal_wire_name(name: str, max_length: int = MAX_LENGTH) -> bool:
     """Whether every provider takes `name` as it is."""
-    return _LEGAL.fullmatch(name) is not None
+    return len(name) <= max_length and _LEGAL.fullmatch(name) is not None
 
 
-def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> dict[str, str]:
+def assign_wire_names(
+    tools: Iterable[Tool], reserved: Collection[str] = (), *, max_length: int = MAX_LENGTH
+) -> dict[str, str]:
     """Give every tool its wire name.
 
     Its own `wire_name`, where that is legal and no tool before it has it; else the plain name where it is legal and no
@@ -116,32 +118,38 @@ def assign_wire_names(tools: Iterable[Tool], reserved: Collection[str] = ()) -> 
     Args:
         tools: With unique ids.
         reserved: Names not to give away, such as those of meta-tools.
+        max_length: Characters of a name; more than a hash needs, 16.
 
     Returns:
         Wire name by tool id, in the order of `tools`.
     """
     tools = tuple(tools)
-    fixed: dict[str, str] = {}
+    fixed: dict[str, Tool] = {}
     for tool in tools:
-        if tool.wire_name and tool.wire_name not in reserved and is_legal_wire_name(tool.wire_name):
-            fixed.setdefault(tool.wire_name, tool.id)
-    assigned = {tool_id: wire_name for wire_name, tool_id in fixed.items()}
-    assigned |= _assign_others([tool for tool in tools if tool.id not in assigned], reserved, fixed)
+        if tool.wire_name and tool.wire_name not in reserved and is_legal_wire_name(tool.wire_name, max_length):
+            fixed.setdefault(tool.wire_name, tool)
+    assigned = {tool.id: wire_name for wire_name, tool in fixed.items()}
+    others = [tool for tool in tools if tool.id not in assigned]
+    # The bare name of a tool with a fixed name is taken, too, whatever that tool is sent under.
+    bearers = Counter([tool.name for tool in tools])
+    bearers.update(wire_name for wire_name, tool in fixed.items() if tool.name != wire_name)
+    assigned |= _assign_others(others, reserved, bearers, max_length)
     return {tool.id: assigned[tool.id] for tool in tools}
 
 
-def _assign_others(tools: Sequence[Tool], reserved: Collection[str], fixed: Collection[str]) -> dict[str, str]:
-    bearers = Counter([*(tool.name for tool in tools), *fixed])
+def _assign_others(
+    tools: Sequence[Tool], reserved: Collection[str], bearers: Mapping[str, int], max_length: int
+) -> dict[str, str]:
     plain = {
         tool.id: tool.name
         for tool in tools
-        if bearers[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name)
+        if bearers[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name, max_length)
     }
     # A name that several bear goes to no third tool either: nobody could tell who is meant by it.
     taken = {*reserved, *bearers, "t_"}  # and a name of which nothing is left tells nothing
     paths = Counter(tool.path for tool in tools)
     wanted = {
-        tool.id: _readable(tool, prefixed=bearers[tool.name] > 1 and paths[tool.path] == 1)
+        tool.id: _readable(tool, max_length, prefixed=bearers[tool.name] > 1 and paths[tool.path] == 1)
         for tool in tools
         if tool.id not in plain
     }
@@ -149,26 +157,30 @@ def _assign_others(tools: Sequence[Tool], reserved: Collection[str], fixed: Coll
     assigned = plain | {
         tool_id: name
         for tool_id, name in wanted.items()
-        if claims[name] == 1 and name not in taken and is_legal_wire_name(name)
+        if claims[name] == 1 and name not in taken and is_legal_wire_name(name, max_length)
     }
     taken.update(assigned.values())
     # In the order of the ids, so that the order of the tools cannot matter even in the last resort.
     for tool_id in sorted(wanted.keys() - assigned.keys()):
-        assigned[tool_id] = _hashed(tool_id, wanted[tool_id], taken)
+        assigned[tool_id] = _hashed(tool_id, wanted[tool_id], taken, max_length)
         taken.add(assigned[tool_id])
     return assigned
 
 
-def _readable(tool: Tool, prefixed: bool) -> str:
-    name = f"{tool.plugin}__{tool.name}" if prefixed and tool.plugin else tool.name
-    legal = _ILLEGAL_RUN.sub("_", name).strip("_") if not is_legal_wire_name(name) else name
+def _readable(tool: Tool, max_length: int, *, prefixed: bool) -> str:
+    return rewrite_name(f"{tool.plugin}__{tool.name}" if prefixed and tool.plugin else tool.name, max_length)
+
+
+def rewrite_name(name: str, max_length: int = MAX_LENGTH) -> str:
+    """A name with its illegal characters replaced; the name itself where it is legal."""
+    legal = _ILLEGAL_RUN.sub("_", name).strip("_") if not is_legal_wire_name(name, max_length) else name
     return legal if legal[:1].isalpha() or legal[:1] == "_" else f"t_{legal}"
 
 
-def _hashed(tool_id: str, name: str, taken: Collection[str]) -> str:
+def _hashed(tool_id: str, name: str, taken: Collection[str], max_length: int) -> str:
     digest = hashlib.sha256(tool_id.encode(errors="surrogatepass")).hexdigest()
-    for length in range(8, MAX_LENGTH - 8):
-        candidate = f"{name[: MAX_LENGTH - length - 1]}_{digest[:length]}"
+    for length in range(8, max_length - 7):
+        candidate = f"{name[: max_length - length - 1]}_{digest[:length]}"
         if candidate not in taken:
             return candidate
-    raise AssertionError(f"no free wire name for {tool_id!r}")  # needs 48 colliding digits of SHA-256
+    raise AssertionError(f"no free wire name for {tool_id!r}")  # needs many colliding digits of SHA-256

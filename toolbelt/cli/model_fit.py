@@ -16,12 +16,13 @@ from toolbelt.console.fit_views import FitMatrix, fit_matrix_view, largest_fitti
 from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
+from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.loadouts.inspection_json import fit_data
 from toolbelt.loadouts.loadout import AUTO
-from toolbelt.loadouts.reason_text import describe_fit
-from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare, violation_data
+from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare
 from toolbelt.models.provider_rules import find_rules, find_tool_rules
 from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, parse_recommended
+from toolbelt.models.violation_text import violation_data
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire_form import make_wire_form, wire_data
 from toolbelt.patterns import fold

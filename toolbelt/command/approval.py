@@ -1,10 +1,11 @@
-"""Consent before a server of a file is started (rule M2)."""
+"""Consent before a server of a file is started, or code that it names is imported (rule M2)."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from typing import TypeVar
 
 import click
 
@@ -12,19 +13,21 @@ from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
 from toolbelt.mcp.servers import masked_command_line, masked_data
-from toolbelt.mcp.variables import input_variable
-from toolbelt.servers.spec import ServerSpec
+from toolbelt.mcp.variables import find_env_file, input_variable
+from toolbelt.servers.spec import Approvable, ServerSpec
 from toolbelt.stores.files import state_folder
 from toolbelt.text import plural, visible
 
+_Kind = TypeVar("_Kind", bound=Approvable)
 
-def approve(specs: Sequence[ServerSpec], *, yes: bool) -> None:
-    """Return only if every server may be started: approved before, now at the terminal, or by `--yes` for this once.
+
+def approve(specs: Sequence[Approvable], *, yes: bool) -> None:
+    """Return only if every definition may run: approved before, now at the terminal, or by `--yes` for this once.
 
     Consent comes from the terminal or the flag alone, never from a variable or a `.env`.
 
     Args:
-        specs: What would be started.
+        specs: Servers that would be started, and code that would be imported.
         yes: Whether the command has `--yes`.
 
     Raises:
@@ -35,7 +38,7 @@ def approve(specs: Sequence[ServerSpec], *, yes: bool) -> None:
         raise ToolbeltError(_refusal(left))
 
 
-def approve_some(specs: Sequence[ServerSpec], *, yes: bool) -> tuple[ServerSpec, ...]:
+def approve_some(specs: Sequence[_Kind], *, yes: bool) -> tuple[_Kind, ...]:
     """Those that may be started, of which a user at the terminal may decline some; raises as `approve`.
 
     Raises:
@@ -56,9 +59,11 @@ def ask_input(name: str, question: str) -> str | None:
     return answer
 
 
-def _ask_for(specs: Sequence[ServerSpec], *, yes: bool) -> tuple[ServerSpec, ...]:
+def _ask_for(specs: Sequence[_Kind], *, yes: bool) -> tuple[_Kind, ...]:
     """Those that are not approved in the end."""
     refuse_unsafe_files([file for spec in specs for file in spec.files])
+    env_files = [find_env_file(spec, os.environ) for spec in specs if isinstance(spec, ServerSpec)]
+    refuse_unsafe_files([file for file in env_files if file is not None])
     approvals = Approvals(state_folder(os.environ))
     missing = approvals.missing(specs, os.environ)
     if yes or not missing:
@@ -68,7 +73,8 @@ def _ask_for(specs: Sequence[ServerSpec], *, yes: bool) -> tuple[ServerSpec, ...
     accepted = []
     for spec in missing:
         _show(spec)
-        if click.confirm(f"Start {visible(spec.name)!r} now, and whenever it is unchanged?", err=True):
+        verb = "Start" if isinstance(spec, ServerSpec) else "Import"
+        if click.confirm(f"{verb} {visible(spec.name)!r} now, and whenever it is unchanged?", err=True):
             accepted.append(spec)
     approvals.add(accepted, os.environ)
     return tuple(spec for spec in missing if spec not in accepted)
@@ -78,10 +84,11 @@ def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _show(spec: ServerSpec) -> None:
+def _show(spec: Approvable) -> None:
     """The whole definition on standard error, a part a line, secrets masked."""
     data = masked_data(spec)
-    notify(f"server {data.pop('name')!r} of {data.pop('source', '')}", "")
+    kind = "server" if isinstance(spec, ServerSpec) else "Python code"
+    notify(f"{kind} {data.pop('name')!r} of {data.pop('source', '')}", "")
     for key, value in data.items():
         if isinstance(value, list):
             rows = [repr(item) for item in value]
@@ -91,10 +98,11 @@ def _show(spec: ServerSpec) -> None:
             notify(f"  {key:<10} {row}", "")
 
 
-def _refusal(specs: Sequence[ServerSpec]) -> str:
+def _refusal(specs: Sequence[Approvable]) -> str:
     listed = "; ".join(f"{spec.name} of {spec.source}: {masked_command_line(spec)}" for spec in specs)
     are = "is" if len(specs) == 1 else "are"
+    what = "server" if all(isinstance(spec, ServerSpec) for spec in specs) else "definition"
     return (
-        f"{plural(len(specs), 'server')} {are} not approved: {listed}. "
+        f"{plural(len(specs), what)} {are} not approved: {listed}. "
         "Run the command at a terminal, which asks once, or add --yes to start what is listed this once."
     )

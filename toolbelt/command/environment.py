@@ -16,7 +16,7 @@ _PROVIDER_ENDINGS = (
 )  # fmt: skip
 _PROVIDER_NAMES = frozenset(
     {
-        "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_REGION_NAME", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN",
+        "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_REGION_NAME", "HF_TOKEN",
         "VERTEXAI_LOCATION", "VERTEXAI_PROJECT",
     }
 )  # fmt: skip
@@ -24,13 +24,17 @@ _PROVIDER_NAMES = frozenset(
 FLAGS_WITHOUT_VARIABLE = ("--yes", "--write", "--undo")
 """Flags that are only ever typed."""
 _TYPED_OR_EXPORTED = ("--http", "--api-base", "--log-arguments", "--unlocked", "--no-token")
+_OF_A_LISTENER = ("--http-token", "--token-file", "--behind-proxy", "--allow-host", "--allow-origin")
+"""Who may reach a listener; a repository whose token counts would know it."""
 _NOT_OURS_TO_GIVE = frozenset(
     PREFIX + flag.strip("-").replace("-", "_").upper()
-    for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED, "--state-dir")  # where approvals are
+    for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED, *_OF_A_LISTENER, "--state-dir")  # where approvals are
 )
 _ADDRESS_ENDING = "_API_BASE"
 _ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 """With names of the ending above, what providers' clients take for the address to ask; nothing else is read, either."""
+_CREDENTIAL_FILES = ("GOOGLE_APPLICATION_CREDENTIALS",)
+"""Name a file that says which address to send its own key to."""
 _IN_ADDRESSES = ("AWS_REGION", "AWS_REGION_NAME", "VERTEXAI_LOCATION", "VERTEXAI_PROJECT")
 """Put into a provider's address as they are: `evil.example/` would be one of its own."""
 _PART_OF_ADDRESS = re.compile(r"[A-Za-z0-9_-]*")
@@ -95,7 +99,7 @@ def _is_for_users_alone(name: str, value: str) -> bool:
     if name in _IN_ADDRESSES:
         return _PART_OF_ADDRESS.fullmatch(value) is None
     is_address = name in _ADDRESSES or (name.endswith(_ADDRESS_ENDING) and not name.startswith(PREFIX))
-    return is_address or name in _NOT_OURS_TO_GIVE
+    return is_address or name in _CREDENTIAL_FILES or name in _NOT_OURS_TO_GIVE
 
 
 def _is_written_outside(name: str, value: str, folder: str) -> bool:

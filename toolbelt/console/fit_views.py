@@ -14,7 +14,7 @@ from rich.text import Text
 
 from toolbelt.console.inspection_view import VERDICT_TONES
 from toolbelt.loadouts.fit import DEGRADED_SHARE, FitVerdict
-from toolbelt.loadouts.reason_text import describe_fit
+from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.models.rules import Effect, rule_name
 from toolbelt.models.violation_text import describe_violation
 from toolbelt.render.numbers import format_percent

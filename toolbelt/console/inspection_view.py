@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolbelt.loadouts.fit import FitVerdict
+from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
-from toolbelt.loadouts.reason_text import describe_choice, describe_fit
 from toolbelt.loadouts.resolution import Rule
 from toolbelt.loadouts.selection import Status
 from toolbelt.text import plural
@@ -99,6 +99,8 @@ def _token_shares(inspection: Inspection) -> Iterator[Block]:
 
 
 def _choice_reasons(choice: AutoChoice) -> Listing:
+    from toolbelt.loadouts.reason_text import describe_choice  # only `auto` needs its classes
+
     reasons = describe_choice(choice)
     first = Tone.FAINT if choice.unmet_recommendation is None else Tone.WARNING
     return Listing(tuple(Span(reason, Tone.FAINT if place else first) for place, reason in enumerate(reasons)))

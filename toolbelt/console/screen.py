@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,8 +32,14 @@ def make_screen() -> Console:
     if columns.isdecimal() and len(columns) < 6 and int(columns) > 0:
         width = int(columns)
     else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() and not columns else PIPED_WIDTH
+        width = _terminal_width() if sys.stdout.isatty() and not columns else PIPED_WIDTH
     return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def _terminal_width() -> int:
+    import shutil  # with the archive formats; a pipe has no width
+
+    return shutil.get_terminal_size().columns
 
 
 def show_view(view: RenderableType, screen: Console | None = None, *, whole_lines: bool = False) -> None:

@@ -60,7 +60,7 @@ def convert_mcp(document: Document, name: str) -> CatalogFile:
     Raises:
         InvalidFileError: every entry that is no tool.
     """
-    catalog_file = _convert(document, name, _mcp_tool)
+    catalog_file = _convert(document, name, read_mcp_tool)
     result = document.data.get("result", document.data) if isinstance(document.data, dict) else {}
     cursor = result.get("nextCursor") if isinstance(result, dict) else None
     if not cursor:
@@ -124,7 +124,12 @@ def _anthropic_tool(entry: Entry) -> Tool | str:
     return _tool(entry, "input_schema", {}, ignored=("type",))
 
 
-def _mcp_tool(entry: Entry) -> Tool | str:
+def read_mcp_tool(entry: Entry) -> Tool:
+    """A tool as an MCP server lists it; what catalogs have no place for is in `extra`.
+
+    Raises:
+        InvalidDefinitionError: it has no name, or a field is of the wrong type.
+    """
     return _tool(entry, "inputSchema", {})
 
 

@@ -257,7 +257,7 @@ def _reasons(reasons: Sequence[Reason]) -> tuple[ReasonData, ...]:
 
 
 def _fit(fit: ModelFit) -> FitData:
-    from toolbelt.loadouts.reason_text import describe_fit  # words that are rarely needed here
+    from toolbelt.loadouts.fit_text import describe_fit  # words that are rarely needed here
 
     return FitData(
         model=fit.model,

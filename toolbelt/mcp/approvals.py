@@ -9,16 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.mcp.servers import approval_digest
-from toolbelt.servers.spec import ServerSpec
+from toolbelt.servers.spec import Approvable
 from toolbelt.stores.files import replacing
 
 FILE_NAME = "approvals.json"
 _LOCK_SECONDS = 30
 _VERSION = 1
+_Kind = TypeVar("_Kind", bound=Approvable)
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Approvals:
 
     folder: Path
 
-    def missing(self, specs: Iterable[ServerSpec], environment: Mapping[str, str]) -> tuple[ServerSpec, ...]:
+    def missing(self, specs: Iterable[_Kind], environment: Mapping[str, str]) -> tuple[_Kind, ...]:
         """Those that are not approved as they are now, in their order.
 
         Raises:
@@ -40,7 +41,7 @@ class Approvals:
         approved = self._read()
         return tuple(spec for spec in specs if approval_digest(spec, environment) not in approved)
 
-    def add(self, specs: Iterable[ServerSpec], environment: Mapping[str, str]) -> None:
+    def add(self, specs: Iterable[Approvable], environment: Mapping[str, str]) -> None:
         """Approve definitions as they are now; several processes may do so at once.
 
         Raises:

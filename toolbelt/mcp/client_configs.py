@@ -110,8 +110,8 @@ def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[s
     servers: dict[str, ServerSpec] = {}
     gateways: list[str] = []
     mistakes: dict[str, tuple[Finding, ...]] = {}
+    switched_off = _find_switched_off(document, workspace)
     for place in places:
-        switched_off = _switched_off(document, place)
         for name, entry in section.at(place).read_members("server"):
             before = len(section.findings)
             if entry.read_mapping() is not None and _is_gateway(entry.value):
@@ -142,18 +142,21 @@ def find_client_configs(
         folder: The project.
         home: The user's folder; that of whoever runs this by default.
         platform: As `sys.platform` has it.
-        environment: For `XDG_CONFIG_HOME`, `APPDATA` and `CLAUDE_CONFIG_DIR`, which move a user's files.
+        environment: Its `XDG_CONFIG_HOME`, `APPDATA`, `LOCALAPPDATA`, `CLAUDE_CONFIG_DIR` move a user's files.
     """
     base = Path(folder).absolute()
     at_home = Path.home() if home is None else Path(home).absolute()
     config = _config_folder(at_home, platform, environment)
     claude = Path(environment["CLAUDE_CONFIG_DIR"]) if environment.get("CLAUDE_CONFIG_DIR") else at_home
+    local = Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else at_home / "AppData" / "Local"
     places = (
         ("Claude Code", base / ".mcp.json", True),
         ("Cursor", base / ".cursor" / "mcp.json", True),
         ("VS Code", base / ".vscode" / "mcp.json", True),
         ("Claude Code", claude / ".claude.json", False),
         ("Claude Desktop", config / "Claude" / "claude_desktop_config.json", False),
+        # What the Microsoft Store installs has its files in a place of its own.
+        ("Claude Desktop", local / _STORE_FOLDER / "Claude" / "claude_desktop_config.json", False),
         ("Cursor", at_home / ".cursor" / "mcp.json", False),
         ("Windsurf", at_home / ".codeium" / "windsurf" / "mcp_config.json", False),
         ("VS Code", config / "Code" / "User" / "mcp.json", False),
@@ -184,6 +187,7 @@ def starts_gateway(command: str, args: Sequence[str]) -> bool:
     return False
 
 
+_STORE_FOLDER = Path("Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming")
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "cmd", "powershell", "pwsh"})
 _LAUNCHERS = _SHELLS | {
     "conda", "env", "hatch", "mise", "nice", "nohup", "pdm", "pipx", "poetry", "py", "python", "rye", "stdbuf", "sudo",
@@ -255,12 +259,14 @@ def _may_have_none(document: Document) -> bool:
     return not document.data or bool({"projects", "inputs", "preferences", "globalShortcut"} & document.data.keys())
 
 
-def _switched_off(document: Document, place: tuple[Key, ...]) -> frozenset[str]:
-    """Names that Claude Code's entry of a project switches off."""
-    if place[:1] != ("projects",):
-        return frozenset()
-    names = document.data["projects"][place[1]].get("disabledMcpServers")
-    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+def _find_switched_off(document: Document, workspace: Path) -> frozenset[str]:
+    """Names that Claude Code's entry of the project switches off, be they the project's servers or the user's."""
+    projects = document.data.get("projects")
+    off: set[str] = set()
+    for name, project in projects.items() if isinstance(projects, dict) else ():
+        names = project.get("disabledMcpServers") if isinstance(project, dict) and Path(name) == workspace else None
+        off.update(each for each in names or () if isinstance(each, str))
+    return frozenset(off)
 
 
 def _read_inputs(document: Document) -> FrozenDict:

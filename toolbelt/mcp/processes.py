@@ -21,6 +21,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
+from toolbelt.mcp.limited_log import LimitedLog
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.text import visible
 
@@ -96,7 +97,8 @@ class ServerProcess:
         self._environment = {**environment}
         self._folder = folder or None
         self._limits = limits or ProcessLimits()
-        self._log = _LimitedLog(log, self._limits)
+        self._log = LimitedLog(log, self._limits.log_lines, self._limits.log_seconds)
+        self._noise = 0
         self._orphans = orphans
         self._process: Process | None = None
         self._hurry = False
@@ -186,13 +188,20 @@ class ServerProcess:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
             self._log.add(f"printed on standard output what is no message: {_shown(line)}")
-            await self._log.wait_after(len(line))
+            await self._hold_up(len(line))
             return True
         try:
             await received.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return False
         return True
+
+    async def _hold_up(self, noise: int) -> None:
+        """Read so many bytes of noise in a second, and no more."""
+        self._noise += noise
+        if self._noise >= self._limits.noise_bytes // 10:
+            self._noise = 0
+            await anyio.sleep(0.1)
 
     async def _write(
         self,
@@ -219,7 +228,7 @@ class ServerProcess:
             for line in lines:
                 self._log.add(_shown(line))
             buffered = buffered[:_CHUNK]
-            await self._log.wait_after(len(chunk))
+            await self._hold_up(len(chunk))
         if buffered:
             self._log.add(_shown(buffered))
 
@@ -247,34 +256,6 @@ class ServerProcess:
             self._log.add(f"process {process.pid} cannot be killed; it is left behind.")
         await _close(process.stdout)  # what escaped may hold them open, and be read for ever
         await _close(process.stderr)
-
-
-class _LimitedLog:
-    """Passes on so many lines in a period, and counts the others; holds up who writes too much."""
-
-    def __init__(self, log: Callable[[str], None], limits: ProcessLimits) -> None:
-        self._write = log
-        self._limits = limits
-        self._period = time.monotonic()
-        self._lines = 0
-        self._noise = 0
-
-    def add(self, line: str) -> None:
-        now = time.monotonic()
-        if now - self._period >= self._limits.log_seconds:
-            if self._lines > self._limits.log_lines:
-                self._write(f"… and {self._lines - self._limits.log_lines:,} lines more")
-            self._period, self._lines = now, 0
-        self._lines += 1
-        if self._lines <= self._limits.log_lines:
-            self._write(line)
-
-    async def wait_after(self, size: int) -> None:
-        """Hold up the reader of `size` bytes of noise, if it reads more than it may."""
-        self._noise += size
-        if self._noise >= self._limits.noise_bytes // 10:
-            self._noise = 0
-            await anyio.sleep(0.1)
 
 
 async def _chunks(stream: ByteReceiveStream) -> AsyncIterator[bytes]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolbelt.mcp.variables import expand_known, find_references, read_env_file_of
-from toolbelt.servers.spec import ServerSpec, Transport
+from toolbelt.servers.spec import Approvable, PythonReference, ServerSpec, Transport
 
 __all__ = [
     "MASK",
@@ -71,15 +71,19 @@ def mask_arguments(args: Sequence[str]) -> tuple[str, ...]:
     return tuple(masked)
 
 
-def masked_command_line(spec: ServerSpec) -> str:
-    """The command with its arguments as a shell would take them, or the URL; secrets masked."""
+def masked_command_line(spec: Approvable) -> str:
+    """The command with its arguments as a shell would take them, the URL or what is imported; secrets masked."""
+    if isinstance(spec, PythonReference):
+        return f"import {spec.reference}"
     if spec.transport is not Transport.STDIO:
         return mask_url(spec.url)
     return shlex.join((mask_url(spec.command), *mask_arguments(spec.args)))
 
 
-def masked_data(spec: ServerSpec) -> dict[str, Any]:
-    """A server as plain values that may be shown; keys without a value are left out."""
+def masked_data(spec: Approvable) -> dict[str, Any]:
+    """A definition as plain values that may be shown; keys without a value are left out."""
+    if isinstance(spec, PythonReference):
+        return {"name": spec.name, "import": spec.reference, "folder": spec.folder, "source": spec.source}
     data: dict[str, Any] = {"name": spec.name, "transport": spec.transport.value}
     shown: dict[str, Any] = {
         "command": mask_url(spec.command),
@@ -95,7 +99,7 @@ def masked_data(spec: ServerSpec) -> dict[str, Any]:
     return data | {key: value for key, value in shown.items() if value}
 
 
-def approval_digest(spec: ServerSpec, environment: Mapping[str, str]) -> str:
+def approval_digest(spec: Approvable, environment: Mapping[str, str]) -> str:
     """The SHA-256 of what an approval covers, in hexadecimal: two definitions that may run different code differ.
 
     Covered are the definition as written, but for the values of variables and headers, of which the names and the
@@ -106,6 +110,8 @@ def approval_digest(spec: ServerSpec, environment: Mapping[str, str]) -> str:
         spec: As the file describes it.
         environment: From which `${…}` are resolved.
     """
+    if isinstance(spec, PythonReference):
+        return _digest({"version": 1, "import": spec.reference, "folder": spec.folder})
     file_values = read_env_file_of(spec, environment)
     variables = {**file_values, **spec.env}
     fields: dict[str, Any] = {
@@ -129,6 +135,10 @@ def approval_digest(spec: ServerSpec, environment: Mapping[str, str]) -> str:
         name: expand_known(spec.env[name], spec, environment) if name in spec.env else file_values[name]
         for name in running
     }
+    return _digest(fields)
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
     canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -161,8 +171,8 @@ def _mask_argument(arg: str, before: str) -> str:
 
 
 def _mask_reference(reference: str) -> str:
-    name, default, _ = reference.partition(":-")
-    return f"${{{name}{default}{MASK if default else ''}}}"
+    name, mark, default = reference.partition(":-")
+    return f"${{{name}{mark}{mask_value(default)}}}"
 
 
 def _names_a_secret(flag: str) -> bool:

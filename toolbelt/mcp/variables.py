@@ -18,7 +18,8 @@ INPUT_PREFIX = "TOOLBELT_INPUT_"
 """What variables begin with that answer `${input:ID}`."""
 AskInput = Callable[[str, str], str | None]
 """Asks the user: `(id, question) -> answer`; `None` where nobody can be asked. The answer may be a secret."""
-_REFERENCE = re.compile(r"\$\{([^{}]*)\}")
+_REFERENCE = re.compile(r"\$\{((?:[^{}]|\$\{[^{}]*\})*)\}")
+"""A default may hold a reference: `${A:-${B}}`."""
 
 
 class UnresolvedVariableError(ToolbeltError):
@@ -80,9 +81,7 @@ def resolve(spec: ServerSpec, environment: Mapping[str, str], ask_input: AskInpu
     """
     lookup = _Lookup(spec, environment, ask_input)
 
-    def real(text: str) -> str:
-        return _REFERENCE.sub(lambda match: lookup.require(match[1]), text)
-
+    real = lookup.expand
     is_stdio = spec.transport is Transport.STDIO
     file_values = _read_env_file(Path(spec.folder, _with_home(real(spec.env_file)))) if spec.env_file else {}
     return ResolvedServer(
@@ -108,18 +107,26 @@ def expand_known(text: str, spec: ServerSpec, environment: Mapping[str, str]) ->
     lookup = _Lookup(spec, environment, None)
 
     def real(match: re.Match[str]) -> str:
-        value = lookup.find(match[1])
-        return match[0] if value is None else value
+        try:
+            return lookup.require(match[1])
+        except UnresolvedVariableError:
+            return match[0]
 
     return _REFERENCE.sub(real, text)
 
 
+def find_env_file(spec: ServerSpec, environment: Mapping[str, str]) -> Path | None:
+    """The path of the server's `envFile` as it is now; `None` where it has none."""
+    if not spec.env_file:
+        return None
+    return Path(spec.folder, _with_home(expand_known(spec.env_file, spec, environment)))
+
+
 def read_env_file_of(spec: ServerSpec, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of the server's `envFile` as it is now; none where it has none, or it cannot be read."""
-    if not spec.env_file:
-        return {}
+    path = find_env_file(spec, environment)
     try:
-        return _read_env_file(Path(spec.folder, _with_home(expand_known(spec.env_file, spec, environment))))
+        return {} if path is None else _read_env_file(path)
     except ToolbeltError:  # whoever starts the server reports it
         return {}
 
@@ -144,13 +151,16 @@ class _Lookup:
         self._ask = ask_input
         self._answers: dict[str, str] = {}
 
+    def expand(self, text: str) -> str:
+        return _REFERENCE.sub(lambda match: self.require(match[1]), text)
+
     def require(self, reference: str) -> str:
-        value = self.find(reference)
+        value = self._find(reference)
         if value is None:
             raise UnresolvedVariableError(self._spec.name, reference, self._reason(reference))
         return value
 
-    def find(self, reference: str) -> str | None:
+    def _find(self, reference: str) -> str | None:
         kind, colon, rest = reference.partition(":")
         if kind == "input" and colon:
             return self._find_input(rest)
@@ -158,7 +168,7 @@ class _Lookup:
             kind, colon, rest = rest.partition(":")
         if colon:
             # Only `:-` gives a default; another word before a colon is a form that is not known.
-            return (self._environment.get(kind) or rest[1:]) if rest.startswith("-") else None
+            return (self._environment.get(kind) or self.expand(rest[1:])) if rest.startswith("-") else None
         folder = self._spec.folder
         special = {
             "workspaceFolder": folder,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 from toolbelt.catalog import Tool
 from toolbelt.catalog.tokens import ToolTokens
@@ -14,14 +14,13 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
-from toolbelt.models.violation_text import describe_mend, describe_problem
 from toolbelt.models.violations import InspectedTools, Violation, inspect_tools
 
 CountingMethod = tuple[str, str]
 """A tokenizer, and the provider's format of the counted definitions."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CandidateToolset:
     """Tools that can be offered together.
 
@@ -36,7 +35,7 @@ class CandidateToolset:
     loadout: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelToFit:
     """A model, and the method that counts its tools.
 
@@ -51,14 +50,13 @@ class ModelToFit:
     exact: bool
 
 
-@dataclass(frozen=True)
-class _Sum:
+class _Sum(NamedTuple):
     tools: int
     tokens: int
     by_plugin: tuple[tuple[str, int], ...]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class FitCalculator:
     """Calculates the fit of toolsets to models; it counts and adds up each set of tools once.
 
@@ -159,18 +157,3 @@ def compare(
 ) -> list[list[ModelFit]]:
     """The fit of every toolset to every model: a row for each toolset, a column for each model."""
     return [[calculator.fit(toolset, model) for model in models] for toolset in toolsets]
-
-
-def violation_data(violation: Violation) -> dict[str, Any]:
-    """A violation as plain values."""
-    return {
-        "tool": violation.tool,
-        "rule": violation.rule,
-        "effect": violation.fact.effect.value,
-        "problem": describe_problem(violation),
-        "mend": describe_mend(violation),
-        "places": [list(place) for place in violation.places],
-        "mended": violation.is_mended,
-        "sources": [{"url": source.url, "read": source.read.isoformat()} for source in violation.fact.sources],
-        "note": violation.fact.note or None,
-    }

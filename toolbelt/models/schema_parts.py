@@ -101,7 +101,7 @@ def text_format(schema: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) and schema.get("type", "string") == "string" else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shape:
     """A schema at a glance: enough to tell whether it breaks a rule, not where.
 

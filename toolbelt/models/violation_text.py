@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from toolbelt.models.rules import (
     ArrayItems,
@@ -98,3 +99,18 @@ def _some(texts: Iterable[str]) -> str:
     texts = list(texts)
     more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
     return ", ".join(texts[:_MOST_NAMED]) + more
+
+
+def violation_data(violation: Violation) -> dict[str, Any]:
+    """A violation as plain values."""
+    return {
+        "tool": violation.tool,
+        "rule": violation.rule,
+        "effect": violation.fact.effect.value,
+        "problem": describe_problem(violation),
+        "mend": describe_mend(violation),
+        "places": [list(place) for place in violation.places],
+        "mended": violation.is_mended,
+        "sources": [{"url": source.url, "read": source.read.isoformat()} for source in violation.fact.sources],
+        "note": violation.fact.note or None,
+    }

@@ -77,7 +77,7 @@ class Violation:
         return self.fact.effect is Effect.REFUSED and not self.is_mended
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class InspectedTools:
     """Tools with the shapes of their schemas, read once for any number of providers.
 

@@ -6,15 +6,18 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
-from toolbelt.findings import Finding, Severity, sorted_findings
-from toolbelt.loadouts import ToolLoadoutRegistry
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.findings import Finding, sorted_findings
+from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.patterns import find_name_problem
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.reporter import SILENT, Reporter
+from toolbelt.sources import read_document
 from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, open_catalog
 from toolbelt.stores.config import Config, examine_config
 from toolbelt.stores.files import shown_path
+from toolbelt.text import show_value
 
 
 def open_project(
@@ -84,7 +87,11 @@ def examine_project(
 
     Raises:
         NotFoundError: there is no such folder or file.
+        InvalidDefinitionError: the path is no path.
     """
+    given: object = path
+    if not isinstance(given, str | os.PathLike):
+        raise InvalidDefinitionError(f"The path of a project must be text or a path, not {show_value(given)}.")
     folder = Path(path)
     if config is None and folder.is_file():
         folder, config = folder.parent, str(folder.absolute())
@@ -108,15 +115,29 @@ def _find_others(config: Config, error: ToolbeltError, is_named: bool) -> tuple[
     if config.loadouts:
         from toolbelt.loadouts.lint import lint_definitions
 
-        registry = ToolLoadoutRegistry(written.loadout for written in config.loadouts)
-        # The parent may be a loadout of the catalog, which cannot be read.
-        definitions = (each for each in lint_definitions(config.loadouts, registry) if each.rule != "unknown-parent")
-        findings += (each for each in definitions if each.severity is Severity.ERROR)
+        of_catalog = _name_loadouts(error)
+        named = (ToolLoadout(name) for name in of_catalog or () if find_name_problem(name) is None)
+        registry = ToolLoadoutRegistry((*named, *(written.loadout for written in config.loadouts)))
+        definitions = lint_definitions(config.loadouts, registry)
+        # Where nothing of the catalog can be read, the parent may be one of its loadouts.
+        findings += (each for each in definitions if of_catalog is not None or each.rule != "unknown-parent")
     if isinstance(error, InvalidFileError):
         return sorted_findings([*findings, *error.findings])
     if findings and is_named and config.document is not None:
         return sorted_findings([*findings, config.document.finding("unknown-catalog", str(error), "catalog")])
     return None
+
+
+def _name_loadouts(error: ToolbeltError) -> tuple[str, ...] | None:
+    """What the loadouts of a catalog with mistakes are called; `None` if its file cannot be parsed."""
+    if not isinstance(error, InvalidFileError) or error.findings[0].file is None:
+        return None
+    try:
+        data = read_document(error.findings[0].file).data
+    except (ToolbeltError, OSError):
+        return None
+    loadouts = data.get("loadouts") if isinstance(data, dict) else None
+    return tuple(name for name in loadouts if isinstance(name, str)) if isinstance(loadouts, dict) else ()
 
 
 def _locate(catalog: str | None, folder: Path) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.text import show_value
 
 DEFAULT_RESULT_BUDGET_CHARS = 80_000
 """Characters that the results of one batch may have together (rule R4)."""
@@ -44,7 +45,8 @@ class ToolContext:
         overrides: The configuration's overrides, by tool name (rule D1).
 
     Raises:
-        InvalidDefinitionError: a budget that is not a whole number from 0 up.
+        InvalidDefinitionError: a budget that is not a whole number from 0 up; backends or overrides that are no
+            mapping, attachments that are no list.
     """
 
     session_id: str | None = None
@@ -61,6 +63,12 @@ class ToolContext:
         budget: object = self.result_budget_chars
         if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
             raise InvalidDefinitionError(f"The result_budget_chars must be a whole number from 0 up, not {budget!r}.")
+        for name in ("backends", "overrides"):
+            if not isinstance(value := getattr(self, name), Mapping):
+                raise InvalidDefinitionError(f"The {name} of a context must be a mapping, not {show_value(value)}.")
+        if isinstance(self.attachments, str | bytes | Mapping) or not isinstance(self.attachments, Iterable):
+            wrong = show_value(self.attachments)
+            raise InvalidDefinitionError(f"The attachments of a context must be a list, not {wrong}.")
         object.__setattr__(self, "attachments", tuple(self.attachments))
         object.__setattr__(self, "overrides", freeze(self.overrides))
         if not isinstance(self.backends, FrozenDict):  # not deeply frozen: backends are objects

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.catalog.definitions import DEFINITION_FORMATS, rewrite_name
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
 from toolbelt.patterns import find_name_problem
@@ -27,6 +27,7 @@ from toolbelt.runtime.reducers.reducer import ReducerRegistry
 from toolbelt.runtime.results import CallResult
 from toolbelt.runtime.snapshot import LITE, RegistrySnapshot
 from toolbelt.runtime.time_limits import DEFAULT_TIMEOUT_SECONDS
+from toolbelt.text import show_value
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ class ToolRegistry:
         self.audit = audit
         self.default_timeout_seconds = default_timeout_seconds
         self._entries: dict[str, RegisteredTool] = {}
+        self._rewritten: dict[str, str] = {}
         self._plugins: dict[str, Plugin] = {}
         self._reserved = tuple(reserved)
         self._checked_exclusions: set[str] = set()
@@ -93,7 +95,8 @@ class ToolRegistry:
 
         Raises:
             InvalidDefinitionError: a function that cannot be a tool, a `Tool` that cannot be run, a `plugin_id` that is
-                no name, a name that another owner (the built-in tools, an extension, an MCP server) has registered.
+                no name, a name that another owner (the built-in tools, an extension, an MCP server) has registered, or
+                that providers know one of its tools by, as its own name is not legal for them.
         """
         self.register_all((tool,), plugin_id=plugin_id)
 
@@ -108,24 +111,34 @@ class ToolRegistry:
         if plugin_id is not None and (problem := find_name_problem(plugin_id)) is not None:
             raise InvalidDefinitionError(f"The plugin_id of an extension {problem}.")
         added: dict[str, RegisteredTool] = {}
+        rewritten = dict(self._rewritten)
         for tool in tools.tools if isinstance(tools, Plugin) else tools:
             entry = RegisteredTool(as_executable(tool), plugin_id)
             name = entry.tool.name
-            there = added.get(name) or self._entries.get(name)
-            if there is not None and there.owner != entry.owner:
-                raise InvalidDefinitionError(
-                    f"The tool {name!r} of {entry.owner} would take the place of that of {there.owner}. "
-                    "Give it another name, or unregister the other one first."
-                )
+            wire_name = rewrite_name(name)
+            for other in (name, rewritten.get(name), wire_name):
+                there = None if other is None else added.get(other) or self._entries.get(other)
+                if there is not None and there.owner != entry.owner:
+                    shown = f"take the place of that of {there.owner}"
+                    if other != name:
+                        shown = f"have the wire name {wire_name!r}, as {other!r} of {there.owner} has"
+                    raise InvalidDefinitionError(
+                        f"The tool {name!r} of {entry.owner} would {shown}. "
+                        "Give it another name, or unregister the other one first."
+                    )
             added[name] = entry
+            if wire_name != name:
+                rewritten[wire_name] = name
         if isinstance(tools, Plugin):
             self._plugins[tools.key] = tools
         self._entries.update(added)
+        self._rewritten = rewritten
         self._update_snapshot()
 
     def unregister(self, name: str) -> None:
         """Remove a tool; nothing happens where there is none of that name."""
         if self._entries.pop(name, None) is not None:
+            self._rewritten = {rewrite_name(other): other for other in self._rewritten.values() if other != name}
             self._update_snapshot()
 
     def get(self, name: str) -> ExecutableTool | None:
@@ -201,11 +214,17 @@ class ToolRegistry:
         Returns:
             Results with `tool_call_id`, `name` and `result`. A failure is a result with a code, not an exception;
             only a cancellation is raised.
+
+        Raises:
+            InvalidDefinitionError: a `ctx`, `allowed_tools` or `filter_opts` of another type, before any call runs.
         """
         snapshot = self._snapshot
         gates = Gates.of(allowed_tools, filter_opts, self.backends)
         self._log_unmatched(gates.filters)
-        context, attachments = split_attachments(ctx or EMPTY_CONTEXT, attachments)
+        around: object = EMPTY_CONTEXT if ctx is None else ctx
+        if not isinstance(around, ToolContext):
+            raise InvalidDefinitionError(f"The ctx must be ToolContext(...), not {show_value(around)}.")
+        context, attachments = split_attachments(around, attachments)
         runner = BatchRunner(
             gates,
             # Both from one snapshot: what one call of the batch registers is not there for another (rule L14).
@@ -246,6 +265,7 @@ class ToolRegistry:
             reserved=(*self._reserved, *self.get_all(), *reserved),
         )
         narrowed._plugins.update(self._plugins)
+        narrowed._rewritten.update(self._rewritten)
         narrowed._checked_exclusions = self._checked_exclusions
         narrowed._entries.update((name, self._entries[name]) for name in names if name in self._entries)
         narrowed._update_snapshot()

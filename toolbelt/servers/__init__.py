@@ -1,5 +1,5 @@
 """MCP servers as files describe them: values in, values out. Nothing here starts one; `toolbelt.mcp` does."""
 
-from toolbelt.servers.spec import ServerSpec, Transport
+from toolbelt.servers.spec import Approvable, PythonReference, ServerSpec, Transport
 
-__all__ = ["ServerSpec", "Transport"]
+__all__ = ["Approvable", "PythonReference", "ServerSpec", "Transport"]

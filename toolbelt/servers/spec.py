@@ -56,3 +56,29 @@ class ServerSpec:
     disabled: bool = False
     inputs: Mapping[str, str] = FrozenDict()
     split: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class PythonReference:
+    """Code that a file names, which is approved before it is imported (rule M2).
+
+    Attributes:
+        reference: `module:attribute`.
+        folder: Absolute; where the module is looked for first.
+        source: The file that names it, as the user would write it.
+        files: Absolute paths of the files that name it.
+    """
+
+    reference: str
+    folder: str
+    source: str = ""
+    files: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.reference
+
+
+Approvable = ServerSpec | PythonReference
+"""What runs code that a file names."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -27,6 +27,8 @@ from toolbelt.toolkits.policy import build_policy_section
 from toolbelt.toolkits.toolkit import Directive
 
 T = TypeVar("T")
+_POLICY_PARTS = ("name", "stage", "meta_tools", "begin_turn", "select", "answer")
+"""What a session asks of each policy."""
 
 
 class Session:
@@ -82,7 +84,7 @@ class Session:
         self.session_id = self.around.session_id if session_id is None else checked("session_id", session_id, str)
         self.agent = self.around.agent if agent is None else checked("agent", agent, str)
         self.warnings: tuple[str, ...] = ()
-        self._policies = tuple(sorted(policies, key=lambda policy: policy.stage))
+        self._policies = tuple(sorted(_as_policies(policies), key=lambda policy: policy.stage))
         self._meta_tools = tuple(
             self._make_meta_tool(policy, tool) for policy in self._policies for tool in policy.meta_tools
         )
@@ -331,7 +333,18 @@ def checked(name: str, value: T, wanted: type) -> T:
     return value
 
 
+def _as_policies(policies: object) -> tuple[SessionPolicy, ...]:
+    if isinstance(policies, Iterable) and not isinstance(policies, str | bytes | Mapping):
+        listed = tuple(policies)
+        if all(hasattr(policy, part) for policy in listed for part in _POLICY_PARTS):
+            return listed
+    raise InvalidDefinitionError(f"The policies of a session must be a list of policies, not {show_value(policies)}.")
+
+
 def _as_list(names: Iterable[str]) -> tuple[str, ...]:
+    given: object = names
+    if not isinstance(given, Iterable):
+        raise InvalidDefinitionError(f"The allowed_tools must be a list of names, not {show_value(given)}.")
     return (names,) if isinstance(names, str) else tuple(names)
 
 

@@ -75,6 +75,7 @@ class ToolkitPolicy(SessionPolicy):
         self._active: tuple[ShownTool, ...] = ()
         self._others: tuple[str, ...] = ()
         self._next: LoadedToolkits = ()
+        self._warnings: tuple[str, ...] = ()
 
     @property
     def meta_tools(self) -> Sequence[Tool]:
@@ -93,13 +94,14 @@ class ToolkitPolicy(SessionPolicy):
         restored, warnings = self.stored.begin_turn()
         self.loaded = self._next = restored.loaded
         self._active = tuple(tool for tool in self.stored.toolkits.shown_tools(self.loaded) if not tool.is_meta)
-        return (*warnings, *self.stored.toolkits.find_unmatched(self.loaded))
+        return (*warnings, *self.stored.toolkits.find_unmatched(self.loaded), *self._warnings)
 
     def _take_over(self, registry: ToolRegistry) -> None:
         """Look up everything that the configuration names, which takes longer than all the rest."""
         expansion = expand_over(registry.catalog, registry.wire_names, key=attrgetter("name"))
         off = find_switched_off(self._given, registry, self.agent.tools_config)
         off.refuse_errors()
+        self._warnings = off.warnings
         toolkits = DynamicToolkits(self.agent, self._given, expansion, off)
         named = toolkits.named_keys().union(
             name for agent in self._team for entry in agent.tools for name in expansion.find(entry)

@@ -7,11 +7,12 @@ import os
 import stat
 from pathlib import Path
 
-from toolbelt.errors import InvalidFileError, NotFoundError, StorageError
+from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError, StorageError
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.document import Document
 from toolbelt.sources.json_text import parse_json
 from toolbelt.sources.yaml_text import parse_yaml
+from toolbelt.text import show_value
 
 MAX_BYTES = 256 * 1024 * 1024
 """Bytes of a file that is read whole; a catalog of 100,000 tools has less."""
@@ -35,10 +36,14 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
     Raises:
         NotFoundError: no such file.
+        InvalidDefinitionError: the path is no path.
         InvalidFileError: it is a folder, a pipe, a device or larger than 256 MiB, or not UTF-8 (with the line of the
             first bad byte).
         StorageError: it may not be read.
     """
+    given: object = path
+    if not isinstance(given, str | os.PathLike):
+        raise InvalidDefinitionError(f"The path of a file must be text or a path, not {show_value(given)}.")
     file = Path(path)
     try:
         refuse_special(file)

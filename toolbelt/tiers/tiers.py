@@ -9,14 +9,13 @@ from typing import Any, Self
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.tiers.meta_tools import MetaTools, TierMetaRole
 
 OTHER = "other"
 """The category of tools without one."""
-_PLUGINS_NAMED = 20
-"""Plugins that are listed in the description of a category without one."""
 
 MetaToolAnswer = dict[str, Any]
 LoadedCategories = tuple[str, ...]
@@ -28,7 +27,7 @@ class Tier:
 
     Attributes:
         name: In the catalog's spelling.
-        description: From the catalog, else the plugins of the category.
+        description: From the catalog, else made from the names of its tools (rule T2).
         tool_ids: In the catalog's order, without core tools.
     """
 
@@ -102,12 +101,9 @@ class Tiers:
         for key in declared if OTHER in declared else (*declared, OTHER):
             if key in members:
                 name, description = declared.get(key, (OTHER, ""))
-                yield Tier(name, description or self._describe(members[key]), tuple(members[key]))
-
-    def _describe(self, tool_ids: Iterable[str]) -> str:
-        plugins = list(dict.fromkeys(str(self._tools[tool_id].plugin) for tool_id in tool_ids))
-        more = f" and {len(plugins) - _PLUGINS_NAMED} more" if len(plugins) > _PLUGINS_NAMED else ""
-        return f"Tools of {', '.join(plugins[:_PLUGINS_NAMED])}{more}"
+                yield Tier(
+                    name, description or describe_tools(self.names[each] for each in members[key]), tuple(members[key])
+                )
 
     @property
     def categories(self) -> LoadedCategories:

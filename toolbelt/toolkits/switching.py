@@ -36,6 +36,11 @@ class SwitchedOff:
     notes: tuple[ConfigNote, ...] = ()
     unmatched: tuple[tuple[Unmatched, Severity], ...] = ()
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in sentences that name what they are about."""
+        return tuple(f"tools_config: {note.message}" for note in self.notes)
+
     def refuse_errors(self) -> None:
         """Raise where a switch would fail to switch a tool off; log what is doubtful (rule K2).
 

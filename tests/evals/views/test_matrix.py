@@ -23,7 +23,7 @@ from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommended_view
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
 from toolbelt.loadouts.fit import FitVerdict
-from toolbelt.loadouts.reason_text import describe_fit
+from toolbelt.loadouts.fit_text import describe_fit
 
 GOOD = "+" * 90 + "-" * 10
 RUN = WrittenRun(

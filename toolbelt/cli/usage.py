@@ -1,0 +1,93 @@
+"""`toolbelt usage`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option
+from toolbelt.console.screen import notify, print_json, show_blocks
+from toolbelt.console.usage_view import usage_view
+from toolbelt.mcp.audit import audit_folder
+from toolbelt.mcp.usage import Usage, UsageBy, UsageRow, find_sources, read_records, summarize_usage
+from toolbelt.text import plural
+
+_AGO = re.compile(r"(\d{1,6})([mhdw])")
+_UNITS: Mapping[str, str] = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Since(click.ParamType[str]):
+    """A date, a time, or how long ago, as the audit log writes times."""
+
+    name = "since"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """`7d` and `2026-11-01` alike."""
+        text = str(value).strip()
+        if (ago := _AGO.fullmatch(text)) is not None:
+            moment = datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        else:
+            try:
+                moment = datetime.fromisoformat(text)
+            except ValueError:
+                self.fail(f"{text!r} is neither a date (2026-11-01) nor a time ago (30m, 12h, 7d, 2w).", param, ctx)
+        return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@click.command(epilog=examples("toolbelt usage", "toolbelt usage --since 7d --by server --json"))
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@option("--since", type=Since(), metavar="WHEN", help="A date, or how long ago: 30m, 12h, 7d, 2w.  [default: all]")
+@option(
+    "--by",
+    type=click.Choice([by.value for by in UsageBy]),
+    default=UsageBy.TOOL.value,
+    show_default=True,
+    envvar="TOOLBELT_USAGE_BY",
+    help="What the rows are.",
+)
+@json_option
+def usage(sources: tuple[str, ...], since: str | None, by: str, as_json: bool) -> None:
+    """What was called through `toolbelt serve`: calls, failures and tokens by tool, and what was offered in vain.
+
+    SOURCEs are audit logs or folders with them; by default the user's own, of all projects.
+    """
+    folder = audit_folder(os.environ)
+    paths = find_sources(sources, folder)
+    found = summarize_usage(read_records(paths), since=since or "", by=UsageBy(by))
+    if found.damaged_lines:
+        notify(f"{plural(found.damaged_lines, 'line')} of the audit log cannot be read.", "warning")
+    if found.lost:
+        notify(f"{plural(found.lost, 'record')} could not be written by the gateway.", "warning")
+    if as_json:
+        print_json(_data(found, by, since))
+    elif not paths:
+        notify(f"there is no audit log in {str(folder)!r}; toolbelt serve writes it.")
+    else:
+        show_blocks(usage_view(found, UsageBy(by)))
+
+
+def _data(found: Usage, by: str, since: str | None) -> dict[str, Any]:
+    def rows(kept: tuple[UsageRow, ...]) -> list[dict[str, Any]]:
+        return [asdict(row) for row in kept]
+
+    return {
+        "by": by,
+        "since": since,
+        "first": found.first or None,
+        "last": found.last or None,
+        "sessions": found.sessions,
+        "calls": found.calls,
+        "failures": found.failures,
+        "answer_tokens": sum(row.answer_tokens for row in found.rows),
+        "rows": rows(found.rows),
+        "never_called": rows(found.never_called),
+        "lost": found.lost,
+        "damaged_lines": found.damaged_lines,
+    }

@@ -1,0 +1,400 @@
+"""A server over streamable HTTP (rule M8): who is let in, limits, and the end.
+
+`serve_http` runs a low-level `Server` of the SDK, in both eras of the protocol. Who may ask is decided before the SDK
+sees a request: by `Host` and `Origin`, then by the token; nothing is read of the body of anybody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_METHOD_HEADER, MCP_PROTOCOL_VERSION_HEADER
+from mcp.types import INVALID_REQUEST
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.mcp.http_access import HttpAddress, HttpRules, Tokens
+from toolbelt.mcp.http_clients import HttpClient, HttpClients, State
+from toolbelt.mcp.limited_log import LimitedLog
+from toolbelt.text import visible
+
+PATH = "/mcp"
+_CLIENT_KEY = "toolbelt.client"
+_LISTEN = "subscriptions/listen"
+
+
+@dataclass(frozen=True)
+class HttpLimits:
+    """What clients may use.
+
+    Attributes:
+        body_bytes: Of a request.
+        body_seconds: Until a request's body is complete.
+        header_seconds: Until a request's headers are complete.
+        connections: Open at once; beyond, a request is answered 503.
+        sessions: Open at once; each may start every server.
+        idle_seconds: Without a request, after which a client has gone.
+        drain_seconds: For calls under way, at the end.
+    """
+
+    body_bytes: int = 16 << 20
+    body_seconds: float = 30.0
+    header_seconds: float = 10.0
+    connections: int = 1000
+    sessions: int = 200
+    idle_seconds: float = 600.0
+    drain_seconds: float = 5.0
+
+
+def find_state(context: ServerRequestContext[Any, Any]) -> Any:
+    """What is kept for the client of a request that came over HTTP."""
+    client: HttpClient[Any] = context.request.scope[_CLIENT_KEY]  # type: ignore[union-attr]
+    return client.state
+
+
+async def serve_http(
+    server: Server[Any],
+    open_state: Callable[[], State],
+    rules: HttpRules,
+    tokens: Tokens | None,
+    *,
+    stop: asyncio.Event,
+    started: Callable[[str], None],
+    log: Callable[[str], None],
+    limits: HttpLimits | None = None,
+) -> None:
+    """Serve until `stop` is set; then calls under way have `drain_seconds`.
+
+    Args:
+        server: Its handlers get what is kept for their client from `find_state`.
+        open_state: Makes that; it is closed when the client has gone.
+        rules: Already checked.
+        tokens: `None` to let everybody in.
+        stop: Ends it.
+        started: Receives the URL when the listener is there.
+        log: Receives one line at a time.
+        limits: See `HttpLimits`.
+
+    Raises:
+        ToolbeltError: the address is in use or not one of this machine, or the certificate is none.
+    """
+    limits = limits or HttpLimits()
+    listener = _listen(rules.address)
+    with contextlib.closing(listener):
+        port = listener.getsockname()[1]
+        manager = StreamableHTTPSessionManager(
+            server, session_idle_timeout=None, max_request_body_size=limits.body_bytes, max_sessions=limits.sessions
+        )
+        app = HttpApp(manager, open_state, rules, tokens, port, limits, log)
+        web_server = _WebServer(_configure(app, rules, limits))
+        async with manager.run():
+            serving = asyncio.create_task(web_server.serve(sockets=[listener]))
+            idle_watch = asyncio.create_task(app.clients.close_idle())
+            stopping = asyncio.create_task(stop.wait())
+            try:
+                started(f"{rules.scheme}://{HttpAddress(rules.address.host, port)}{PATH}")
+                await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                await app.drain()
+            finally:
+                idle_watch.cancel()
+                stopping.cancel()
+                await app.clients.close()
+                web_server.should_exit = True
+                await serving
+
+
+class HttpApp(Generic[State]):
+    """An ASGI application around the SDK's session manager.
+
+    Args:
+        manager: Running.
+        open_state: Makes what is kept for a client.
+        rules: Of the listener.
+        tokens: `None` to let everybody in.
+        port: Of the listener.
+        limits: What clients may use.
+        log: Receives one line at a time.
+
+    Attributes:
+        clients: Those that are there.
+    """
+
+    def __init__(
+        self,
+        manager: StreamableHTTPSessionManager,
+        open_state: Callable[[], State],
+        rules: HttpRules,
+        tokens: Tokens | None,
+        port: int,
+        limits: HttpLimits,
+        log: Callable[[str], None],
+    ) -> None:
+        self.clients: HttpClients[State] = HttpClients(open_state, self._end_session, limits.idle_seconds)
+        self._manager = manager
+        self._hosts = rules.allowed_hosts(port)
+        self._origins = rules.allowed_origins(port)
+        self._tokens = tokens
+        self._limits = limits
+        self._log = LimitedLog(log)
+        self._is_closing = False
+        self._calls = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+
+    async def drain(self) -> None:
+        """Take no further clients, and wait for calls under way, for `drain_seconds` at most; streams do not count.
+
+        Clients that are there may still ask: an answer to a question of a call under way is a request, too.
+        """
+        self._is_closing = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.drain_seconds):
+                await self._is_quiet.wait()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refuse(scope, headers)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        owner = self._find_owner(headers)
+        if owner:
+            # To which the SDK binds sessions and the state of requests.
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+        # A stream of notifications lasts as long as its client; nobody waits for it.
+        is_call = scope["method"] == "POST" and headers.get(MCP_METHOD_HEADER) != _LISTEN
+        self._count(is_call)
+        try:
+            await self._serve(scope, headers, owner, _InTime(receive, self._limits.body_seconds), send)
+        finally:
+            self._count(-is_call)
+
+    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
+        """What is answered to who may not ask; in this order, so that a web page cannot try tokens."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if host.casefold() not in self._hosts:
+            self._log.add(f"refused a request to the host {visible(host)!r}; --allow-host lets it in")
+            return Response("This host is not served.", 421)
+        if origin is not None and origin.casefold() not in self._origins:
+            self._log.add(f"refused a request of the web page {visible(origin)!r}")
+            return Response("This origin may not ask.", 403)
+        if self._tokens is not None and not self._find_owner(headers):
+            is_given = "authorization" in headers
+            self._log.add(f"refused a request with {'a wrong' if is_given else 'no'} token")
+            challenge = 'Bearer realm="toolbelt"' + (', error="invalid_token"' if is_given else "")
+            return Response("A bearer token is required.", 401, {"WWW-Authenticate": challenge})
+        if scope["path"] != PATH:
+            return Response(f"The path is {PATH}.", 404)
+        return None
+
+    def _find_owner(self, headers: Headers) -> str:
+        return "" if self._tokens is None else self._tokens.find(headers.get("authorization", ""))
+
+    def _count(self, change: int) -> None:
+        self._calls += change
+        if self._calls:
+            self._is_quiet.clear()
+        else:
+            self._is_quiet.set()
+
+    async def _serve(self, scope: Scope, headers: Headers, owner: str, receive: _InTime, send: Send) -> None:
+        session, version = headers.get(MCP_SESSION_ID_HEADER), headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        has_sessions = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+        if has_sessions and session is not None:
+            client = self.clients.find_session(session, owner)
+        elif self._is_closing and (has_sessions or not self.clients.has_token(owner)):
+            await Response("The gateway is ending.", 503, {"Connection": "close"})(scope, receive, send)
+            return
+        else:
+            client = self.clients.open_session(owner) if has_sessions else self.clients.get_by_token(owner)
+        if client is None:
+            error = {"code": INVALID_REQUEST, "message": "Session not found"}
+            body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+            await Response(body, 404, media_type="application/json")(scope, receive, send)
+            return
+        response = _Watched(send)
+        async with self.clients.request(client):
+            scope[_CLIENT_KEY] = client
+
+            async def begin(message: Message) -> None:
+                if message["type"] == "http.response.start" and message["status"] < 400:
+                    own = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                    if session is None and own is not None:
+                        self.clients.keep(client, own)
+                await response(message)
+
+            try:
+                await self._manager.asgi_app(scope, receive, begin)
+            except _TooSlowError:
+                if not response.status:
+                    await Response("The body took too long.", 408, {"Connection": "close"})(scope, receive, response)
+        if scope["method"] == "DELETE" and response.status < 400:
+            await self.clients.forget(client)
+
+    async def _end_session(self, owner: str, session: str) -> None:
+        """End a session as its client would."""
+        scope: Scope = {
+            "type": "http",
+            "method": "DELETE",
+            "path": PATH,
+            "raw_path": PATH.encode(),
+            "query_string": b"",
+        }
+        scope["headers"] = [(MCP_SESSION_ID_HEADER.encode(), session.encode())]
+        if owner:
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            pass
+
+        await self._manager.asgi_app(scope, receive, send)
+
+
+class _TooSlowError(Exception):
+    """A request's body did not come in time."""
+
+
+class _InTime:
+    """Receives a request's body until a deadline, and what follows it for ever."""
+
+    def __init__(self, receive: Receive, seconds: float) -> None:
+        self._receive = receive
+        self._deadline = asyncio.get_running_loop().time() + seconds
+        self._is_complete = False
+
+    async def __call__(self) -> Message:
+        if self._is_complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise _TooSlowError from None
+        self._is_complete = not message.get("more_body", False)
+        return message
+
+
+class _Watched:
+    """Sends, and remembers the status; 0 before it is sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)
+
+
+class _WebServer(uvicorn.Server):
+    """Leaves signals to the gateway, which ends its servers, too."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _ImpatientProtocol(H11Protocol):
+    """Closes a connection whose headers do not come in time, of which uvicorn waits for ever."""
+
+    header_seconds = HttpLimits.header_seconds
+    _header_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait_for_headers()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait_for_headers(self) -> None:
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(self.header_seconds, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _give_up(self) -> None:
+        self._header_timer = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+
+
+def _configure(app: HttpApp[Any], rules: HttpRules, limits: HttpLimits) -> uvicorn.Config:
+    protocol = type("_Protocol", (_ImpatientProtocol,), {"header_seconds": limits.header_seconds})
+    config = uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=60,
+        timeout_graceful_shutdown=1,
+        limit_concurrency=limits.connections,
+        ssl_certfile=rules.tls_certificate or None,
+        ssl_keyfile=rules.tls_key or None,
+    )
+    try:
+        config.load()
+    except (ssl.SSLError, OSError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise ToolbeltError(f"The certificate and its key cannot be used: {reason}.") from None
+    return config
+
+
+def _listen(address: HttpAddress) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # `localhost` is both; clients of old protocols try the one of IPv4 first.
+        family, kind, protocol, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        listener = socket.socket(family, kind, protocol)
+        try:
+            if socket.has_ipv6 and family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            listener.listen(256)
+        except BaseException:
+            listener.close()
+            raise
+    except OSError as error:
+        raise ToolbeltError(f"Cannot listen on {address}: {error.strerror or error}.") from None
+    return listener
