@@ -65,14 +65,13 @@ class _WithoutHandshake:
 async def _serve_stdio(server: Server[Any], era: str) -> None:
     async with stdio_server() as (read, write):
         options = server.create_initialization_options(CHANGES)
-        if era == "2026":
-            read = _WithoutHandshake(read, write)  # type: ignore[assignment]
+        received: Any = _WithoutHandshake(read, write) if era == "2026" else read
         if era == "2025":
             # Otherwise the first request, with which a client finds out the era, would fix it.
             async with server.lifespan(server) as lifespan:
-                await serve_loop(server, read, write, lifespan_state=lifespan, init_options=options)
+                await serve_loop(server, received, write, lifespan_state=lifespan, init_options=options)
         else:
-            await server.run(read, write, options)
+            await server.run(received, write, options)
 
 
 def _sse_app(server: Server[Any]) -> Starlette:

@@ -70,7 +70,7 @@ class RawClient:
     async def ask(self, method: str, params: Json) -> Json:
         """As `request`, with the questions answered that the server has first (2026)."""
         answer = await self.request(method, params)
-        while (result := answer.get("result", {})).get("resultType") == "input_required":
+        while self.era == "2026" and (result := answer.get("result", {})).get("resultType") == "input_required":
             responses = {key: self._answer(question) for key, question in result.get("inputRequests", {}).items()}
             again = {"inputResponses": responses, "requestState": result.get("requestState")}
             answer = await self.request(method, params | {key: value for key, value in again.items() if value})
