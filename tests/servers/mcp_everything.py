@@ -50,7 +50,7 @@ class _WithoutHandshake:
 
     async def __anext__(self) -> Any:
         async for item in self._read:
-            message = getattr(item, "message", None)
+            message: Any = getattr(item, "message", None)
             if getattr(message, "method", "") != "initialize":
                 return item
             data = {"supported": [*MODERN_PROTOCOL_VERSIONS], "requested": "2025-11-25"}
