@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,9 @@ def _call(tool: str, label: str = "", _meta: Json | None = None, **arguments: An
     params: Json = {"name": tool, "arguments": arguments} | ({} if _meta is None else {"_meta": _meta})
     return Case(f"call {tool} {label}".strip(), "tools/call", params)
 
+
+LONG = _call("huge", "beyond 1 MiB", bytes=2 << 20)
+"""Longer than the SDK's client takes over SSE, which has no setting for it."""
 
 CASES = (
     _call("echo", message="Grüße 👩‍👩‍👧 \u2028 \u0000"),
@@ -72,7 +75,8 @@ CASES = (
     _call("a_tool_whose_name_is_longer_than_some_clients_accept_with_a_prefix"),
     _call("with.dots-and_dashes"),
     _call("destroy", what="it"),
-    _call("huge", bytes=1 << 20),
+    _call("huge", bytes=1_000_000),
+    LONG,
     _call("nowhere"),
     Case("ping", "ping", eras=("2025",)),
     Case("unknown method", "example/unknown"),
@@ -82,16 +86,19 @@ LISTS = {
 }
 
 
-async def record(client: RawClient, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+async def record(
+    client: RawClient, names: Mapping[str, str] | None = None, left_out: Collection[Case] = ()
+) -> dict[str, Any]:
     """What comes of every list and case, by name.
 
     Args:
         client: Connected.
         names: Names of tools as this client sees them, by the names that the server knows.
+        left_out: Cases that are not for this connection.
     """
     outcomes: dict[str, Any] = {method: await client.list_all(method, key) for method, key in LISTS.items()}
     for case in CASES:
-        if client.era in case.eras:
+        if client.era in case.eras and case not in left_out:
             outcomes[case.name] = await _record(client, case, names or {})
     return outcomes
 
