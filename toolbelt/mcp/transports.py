@@ -12,8 +12,13 @@ from mcp.client.stdio import StdioServerParameters, get_default_environment, std
 
 from toolbelt.mcp.logins import LoginStore
 from toolbelt.mcp.orphans import OrphanWatch
-from toolbelt.mcp.processes import ServerProcess
+from toolbelt.mcp.processes import ProcessLimits, ServerProcess
 from toolbelt.servers.spec import Transport
+
+_MESSAGE_BYTES = ProcessLimits.message_bytes
+"""The longest message over HTTP, as of a process; the SDK's own limit is 1 MiB."""
+_SILENCE_SECONDS = 86_400.0
+"""Some servers are silent while there is nothing to do; the SDK would leave them after five minutes."""
 
 
 class Startable(Protocol):
@@ -120,7 +125,11 @@ class ServerTransport:
                 return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks=hooks)
 
             async with sse_client(
-                server.url, headers={**server.headers}, auth=login, httpx_client_factory=make_client
+                server.url,
+                headers={**server.headers},
+                auth=login,
+                httpx_client_factory=make_client,
+                sse_read_timeout=_SILENCE_SECONDS,
             ) as streams:
                 yield streams
             return
@@ -130,5 +139,6 @@ class ServerTransport:
             auth=login,
             event_hooks={"response": [note_challenge]},
         )
-        async with client, streamable_http_client(server.url, http_client=client) as streams:
+        size = _MESSAGE_BYTES
+        async with client, streamable_http_client(server.url, http_client=client, max_sse_event_size=size) as streams:
             yield streams
