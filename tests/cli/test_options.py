@@ -108,7 +108,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
         *("toolkit list", "toolkit inspect", "toolkit resolve"),
         "session show",
-        *("catalog list", "catalog show", "catalog stats"),
+        *("init", "catalog list", "catalog show", "catalog stats", "catalog sync"),
         "model fit",
         "model probe",
         "eval run",
