@@ -18,6 +18,7 @@ from toolbelt.command.groups import LazyGroup, examples
         ),
         "session": ("toolbelt.cli.session:session", "What agents have loaded, by session: show, load, unload, reset."),
         "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, lint."),
+        "serve": ("toolbelt.cli.serve:serve", "Offer a loadout's tools to an MCP client: the gateway."),
         "model": ("toolbelt.cli.model:model", "What is known of models: windows, limits, prices; what fits them."),
         "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),
         "dataset": ("toolbelt.evals.cli.dataset:dataset", "Cases to try toolsets on: list, show, lint."),

@@ -11,7 +11,7 @@ from mcp.client.stdio import StdioServerParameters, get_default_environment, std
 
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.processes import ServerProcess
-from toolbelt.mcp.servers import Transport
+from toolbelt.servers.spec import Transport
 
 
 class Startable(Protocol):

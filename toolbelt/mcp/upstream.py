@@ -23,9 +23,9 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.orphans import OrphanWatch
-from toolbelt.mcp.servers import Transport
 from toolbelt.mcp.transports import ServerTransport, Startable
 from toolbelt.mcp.wire import CLIENT_INFO, Params, PeerHandlers, Wire, negotiate, stamp
+from toolbelt.servers.spec import Transport
 from toolbelt.text import visible
 
 MAX_PAGES = 1000
