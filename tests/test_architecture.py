@@ -128,13 +128,10 @@ SIBLING_ONLY = {
     "toolbelt.evals.views.pictures.placing": "places labels, whatever they belong to",
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
-<<<<<<< HEAD
     "toolbelt.mcp.meta_tools": "the definitions of the gateway's meta-tools, apart from what they answer",
     "toolbelt.mcp.secrets": "what a secret looks like, apart from the log",
-=======
     "toolbelt.mcp.calls": "what happens to every call; the gateway finds who answers a request",
     "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
->>>>>>> gateway
     "toolbelt.mcp.client_configs": "the files of clients; those of a project are another matter",
     "toolbelt.mcp.http_access": "who may reach a listener, without the SDK",
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",

@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="file modes and limits of 
 def write(folder: Path, calls: Sequence[CallRecord] = (CALL,), **settings: Any) -> list[dict[str, Any]]:
     log = make_log(folder, **settings)
     log.start()
-    log.write_session(SESSION)
+    log.write_session(lambda: SESSION)
     for call in calls:
         log.write_call(call)
     log.close()
@@ -256,7 +256,7 @@ from pathlib import Path
 from tests.mcp.audit_samples import CALL, SESSION, make_log
 log = make_log(Path(sys.argv[1]), max_file_bytes=50_000, max_files=1000)
 log.start()
-log.write_session(replace(SESSION, session=sys.argv[2]))
+log.write_session(lambda: replace(SESSION, session=sys.argv[2]))
 for number in range(int(sys.argv[3])):
     log.write_call(replace(CALL, session=sys.argv[2], tool=f"t{number}", server="s" * (number % 500)))
     if number == 200:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,6 +85,7 @@ class Client:
         limits: Of the connections to servers.
 
     Attributes:
+        session_id: Random; in the audit log, and for what is kept of a session.
         surface: What it is served now.
         connections: Servers by name, once `begin` was called.
         capabilities: What the client can do, as it says.
@@ -99,6 +101,7 @@ class Client:
         log: Callable[[str], None],
         limits: UpstreamLimits | None = None,
     ) -> None:
+        self.session_id = secrets.token_hex(8)
         self.surface = surface
         self.connections: dict[str, ServerConnection] = {}
         self.capabilities: Mapping[str, Any] = {}
