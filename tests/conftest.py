@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -11,6 +12,10 @@ import pytest
 # A busy machine is no failure: no example has a time limit.
 hypothesis.settings.register_profile("toolbelt", deadline=None)
 hypothesis.settings.load_profile("toolbelt")
+
+# Many tests start toolbelt as a process. Where no bytecode is written, each compiles all of it anew: 0.3 to 1 s of CPU.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARED_DATA = Path(os.environ.get("TOOLBELT_TEST_DATA", _BESIDE))

@@ -20,8 +20,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.http import HttpLimits, find_state, serve_http
+from toolbelt.mcp.http import find_state, serve_http
 from toolbelt.mcp.http_access import HttpAddress, HttpRules, Tokens
+from toolbelt.mcp.web_server import HttpLimits
 
 TOKENS = Tokens(("first-token-of-the-tests", "second-token-of-the-tests"), "the tests")
 FIRST, SECOND = ({"Authorization": f"Bearer {token}"} for token in TOKENS.values)
@@ -120,14 +121,14 @@ async def listening(
 @contextlib.asynccontextmanager
 async def connected(url: str, headers: dict[str, str], mode: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, verify=False) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode, cache=None) as client,
     ):
         yield client
 
 
 async def post(url: str, headers: dict[str, str], body: Any = INITIALIZE, **options: Any) -> httpx2.Response:
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(verify=False) as http:
         return await http.post(url, json=body, headers={**JSON, **headers}, **options)
 
 
@@ -175,7 +176,7 @@ def test_M8_who_is_let_in(headers: dict[str, str], status: int) -> None:
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "PUT"])
 def test_M8_no_method_and_no_path_goes_without_a_token(method: str) -> None:
     async def test() -> None:
-        async with listening() as listener, httpx2.AsyncClient() as http:
+        async with listening() as listener, httpx2.AsyncClient(verify=False) as http:
             for url in (listener.url, listener.url.removesuffix("/mcp") + "/health"):
                 assert (await http.request(method, url)).status_code == 401
 
@@ -192,7 +193,7 @@ def test_M8_a_session_of_another_token_is_as_one_that_does_not_exist() -> None:
             assert own.status_code == 200
             assert (others.status_code, others.content) == (unknown.status_code, unknown.content)
             assert others.status_code == 404
-            async with httpx2.AsyncClient() as http:
+            async with httpx2.AsyncClient(verify=False) as http:
                 ended = await http.delete(listener.url, headers={**SECOND, "Mcp-Session-Id": session})
             assert ended.status_code == 404
             assert (await post(listener.url, {**FIRST, "Mcp-Session-Id": session}, PING)).status_code == 200

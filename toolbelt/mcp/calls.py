@@ -14,9 +14,10 @@ from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.mcp.audit import CallStatus
 from toolbelt.mcp.client import Client
+from toolbelt.mcp.connections import ServerConnection
 from toolbelt.mcp.front import Context
 from toolbelt.mcp.surface import ServedTool
-from toolbelt.mcp.upstream import Upstream, UpstreamError
+from toolbelt.mcp.upstream import UpstreamError
 from toolbelt.mcp.wire import Params
 from toolbelt.runtime.arguments import ArgumentsError, check_schema, describe_arguments_error
 
@@ -194,9 +195,8 @@ class CallRunner:
         if reason is not None and not (self._unlocked and tool.upstream_name in verification.live):
             self._log(f"call of {tool.wire_name!r} refused: {reason}")
             raise _ChangedError(code=INVALID_PARAMS, message=f"Unknown tool: {tool.wire_name}")
-        return await self.request(
-            client, context, connection.upstream, "tools/call", {**params, "name": tool.upstream_name}
-        )
+        sent = {**params, "name": tool.upstream_name}
+        return await self.request(client, context, connection, "tools/call", sent, of_start=connection.verified_start)
 
     def refuse_unknown(self, client: Client, name: str, params: Params) -> MCPError:
         """The error of every tool that may not be called, whatever the reason: a client cannot tell them apart (M6)."""
@@ -206,17 +206,34 @@ class CallRunner:
         return MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
 
     async def request(
-        self, client: Client, context: Context, upstream: Upstream, method: str, params: Params
+        self,
+        client: Client,
+        context: Context,
+        connection: ServerConnection,
+        method: str,
+        params: Params,
+        *,
+        of_start: int | None = None,
     ) -> dict[str, Any]:
         """Pass a request of the client on to a server, with progress, cancellation and a time limit.
+
+        Args:
+            client: Who asks.
+            context: Of its request.
+            connection: To the server.
+            method: Of the protocol.
+            params: Passed on as they are, but for a progress token that another client of a shared server may use.
+            of_start: As for `Upstream.request`.
 
         Raises:
             MCPError: the server's, as it is; or there is no server, or it ended, or took too long.
         """
+        upstream = connection.upstream
         call = client.start_call(context, upstream.name, params)
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                result = await upstream.request(method, params)
+                with connection.routing(client, call, params) as sent:
+                    result = await upstream.request(method, sent, of_start=of_start)
         except TimeoutError:
             message = f"Server {upstream.name!r} did not answer within {self._timeout_seconds:g} s."
             raise MCPError(code=REQUEST_TIMEOUT, message=message) from None

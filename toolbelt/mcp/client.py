@@ -5,74 +5,19 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_REQUEST
 
 from toolbelt.catalog.definitions import Definition
+from toolbelt.mcp.connections import TOOLS_CHANGED, CallUnderWay, ServerConnection
 from toolbelt.mcp.front import Context, Notices, ask_client, is_modern
+from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.surface import ServedTool, Surface
 from toolbelt.mcp.transports import Startable
 from toolbelt.mcp.upstream import Upstream, UpstreamError, UpstreamLimits
-from toolbelt.mcp.verification import Verification, verify_tools
 from toolbelt.mcp.wire import Params, PeerHandlers
-
-_LIST_CHANGED = "notifications/tools/list_changed"
-
-
-@dataclass
-class CallUnderWay:
-    """A request of the client that a server is working on.
-
-    Attributes:
-        context: Of the client's request.
-        server: Who works on it.
-        token: The client's progress token; `None` if it wants no progress.
-    """
-
-    context: Context
-    server: str
-    token: str | int | None = None
-
-
-@dataclass
-class ServerConnection:
-    """A server as one client has it.
-
-    Attributes:
-        upstream: The connection.
-        served: Its tools that the client may reach.
-        verification: What its list has become; `None` until it was asked.
-    """
-
-    upstream: Upstream
-    served: tuple[ServedTool, ...]
-    verification: Verification | None = None
-    verified_start: int = -1
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def verify(self) -> Verification:
-        """Start the server if it is not running, and compare its tools with the synced ones, once a start.
-
-        Raises:
-            UpstreamError, MCPError: it cannot be asked.
-        """
-        upstream = self.upstream
-        if self.verification is not None and self.verified_start == upstream.starts and upstream.is_connected:
-            return self.verification
-        async with self.lock:
-            await upstream.start()
-            start = upstream.starts
-            if self.verification is None or self.verified_start != start:
-                self.verification = verify_tools(self.served, await upstream.list_tools())
-                self.verified_start = start
-            return self.verification
-
-    def forget(self) -> None:
-        """Ask the server again before the next call: it says that its tools changed."""
-        self.verified_start = -1
 
 
 class Client:
@@ -83,6 +28,8 @@ class Client:
         surface: What the client is served.
         log: Receives one line at a time.
         limits: Of the connections to servers.
+        shared: Connections that are not this client's alone, by name; whoever made them closes them.
+        orphans: Ends its servers if this process is killed.
 
     Attributes:
         session_id: Random; in the audit log, and for what is kept of a session.
@@ -100,6 +47,9 @@ class Client:
         surface: Surface,
         log: Callable[[str], None],
         limits: UpstreamLimits | None = None,
+        *,
+        shared: Mapping[str, ServerConnection] | None = None,
+        orphans: OrphanWatch | None = None,
     ) -> None:
         self.session_id = secrets.token_hex(8)
         self.surface = surface
@@ -113,6 +63,8 @@ class Client:
         self._servers = servers
         self._log = log
         self._limits = limits
+        self._shared = shared or {}
+        self._orphans = orphans
         self._calls: list[CallUnderWay] = []
         self._context: Context | None = None
         self._starting: list[asyncio.Task[None]] = []
@@ -139,17 +91,19 @@ class Client:
 
     def connect(self, name: str) -> ServerConnection | None:
         """The connection to a server; not started by this. `None` if there is no definition of such a server."""
-        if name not in self.connections and (server := self._servers.get(name)) is not None:
+        if name in self._shared:
+            self.connections[name] = self._shared[name]
+        elif name not in self.connections and (server := self._servers.get(name)) is not None:
             handlers = PeerHandlers(
                 request=lambda method, params: self._answer(name, method, params),
                 notification=lambda method, params: self._pass_on(name, method, params),
                 capabilities=self.capabilities,
             )
             version = "" if is_modern(self.version) else self.version
-            upstream = Upstream(server, version=version, handlers=handlers, limits=self._limits, log=self._log)
-            tools = (*self.surface.offered, *self.surface.discoverable)
-            served = tuple(tool for tool in tools if tool.server == name)
-            self.connections[name] = ServerConnection(upstream, served)
+            upstream = Upstream(
+                server, version=version, handlers=handlers, limits=self._limits, log=self._log, orphans=self._orphans
+            )
+            self.connections[name] = ServerConnection(upstream, self.surface.tools_of(name))
         return self.connections.get(name)
 
     async def wait_until_verified(self, seconds: float) -> None:
@@ -189,7 +143,8 @@ class Client:
         """End all connections, at the same time; `hurry` as for `Upstream.close`."""
         for task in self._starting:
             task.cancel()
-        await asyncio.gather(*(connection.upstream.close(hurry=hurry) for connection in self.connections.values()))
+        own = [connection.upstream for name, connection in self.connections.items() if name not in self._shared]
+        await asyncio.gather(*(upstream.close(hurry=hurry) for upstream in own))
         await self.notices.close()
 
     async def _verify(self, connection: ServerConnection) -> None:
@@ -205,13 +160,17 @@ class Client:
             if tool.upstream_name in verification.changed:
                 self._log(f"{name}: tool {tool.wire_name!r} is withheld: {verification.changed[tool.upstream_name]}")
 
+    def pass_on(self, call: CallUnderWay, method: str, params: Params) -> None:
+        """Give a notification of a shared server to the client, with its call."""
+        self.notices.put(call.context, method, params, related=True)
+
     def _pass_on(self, server: str, method: str, params: Params) -> None:
         """A notification of a server: to the client, with the call to which it belongs, in the order in which it came.
 
         Lists have an order and a digest that do not change; their changes are looked at before the next call.
         """
         if method.endswith("/list_changed"):
-            if method == _LIST_CHANGED and (connection := self.connections.get(server)) is not None:
+            if method == TOOLS_CHANGED and (connection := self.connections.get(server)) is not None:
                 connection.forget()
             return
         call = self._find_call(server, params.get("progressToken") if method == "notifications/progress" else None)

@@ -6,6 +6,7 @@ with plain dicts, so that an answer of a server reaches the client as it was sen
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +27,9 @@ from toolbelt import __version__
 from toolbelt.catalog.definitions import Definition
 from toolbelt.mcp.calls import CallRunner, Policy
 from toolbelt.mcp.client import Client
+from toolbelt.mcp.connections import ServerConnection, SharedConnection
 from toolbelt.mcp.front import Context, is_modern
+from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.surface import ServedTool, Surface
 from toolbelt.mcp.transports import Startable
 from toolbelt.mcp.upstream import UpstreamLimits
@@ -63,6 +66,7 @@ class GatewayOptions:
         unlocked: Whether tools are served that are not what was synced.
         instructions: For the client.
         limits: Of connections to servers.
+        shared: Names of servers that all clients share.
     """
 
     call_seconds: float = 300.0
@@ -70,6 +74,7 @@ class GatewayOptions:
     unlocked: bool = False
     instructions: str = ""
     limits: UpstreamLimits = field(default_factory=UpstreamLimits)
+    shared: tuple[str, ...] = ()
 
 
 class Gateway:
@@ -101,11 +106,28 @@ class Gateway:
         self.calls = CallRunner(self.options.call_seconds, self.options.unlocked, log, policy)
         self._policy = policy
         self._servers = servers
+        self._shared: dict[str, ServerConnection] = {}
+        self._orphans = OrphanWatch()
         self._handlers: dict[str, Handler] = {"tools/list": self._list_tools, "tools/call": self._call_tool}
 
     def open_client(self) -> Client:
         """The state of a new client session; whoever opens it closes it."""
-        return Client(self._servers, self.surface, self.log, self.options.limits)
+        limits = self.options.limits
+        return Client(
+            self._servers, self.surface, self.log, limits, shared=self._shared_connections(), orphans=self._orphans
+        )
+
+    async def close(self, *, hurry: bool = False) -> None:
+        """End what no client's end has ended; `hurry` as for `Upstream.close`."""
+        await asyncio.gather(*(connection.upstream.close(hurry=hurry) for connection in self._shared.values()))
+        self._orphans.close()
+
+    def _shared_connections(self) -> Mapping[str, ServerConnection]:
+        for name in self.options.shared:
+            if name not in self._shared and (server := self._servers.get(name)) is not None:
+                served, limits = self.surface.tools_of(name), self.options.limits
+                self._shared[name] = SharedConnection(server, served, limits, self.log, self._orphans)
+        return self._shared
 
     def make_server(self, find_client: Callable[[Context], Client]) -> Server[Any]:
         """The SDK's server, for one transport.

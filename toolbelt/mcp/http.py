@@ -9,13 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import socket
-import ssl
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Generic
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
@@ -28,40 +24,16 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.http_access import HttpAddress, HttpRules, Tokens
 from toolbelt.mcp.http_clients import HttpClient, HttpClients, State
 from toolbelt.mcp.limited_log import LimitedLog
+from toolbelt.mcp.web_server import HttpLimits, WebServer, configure, listen
 from toolbelt.text import visible
 
 PATH = "/mcp"
 _CLIENT_KEY = "toolbelt.client"
 _LISTEN = "subscriptions/listen"
-
-
-@dataclass(frozen=True)
-class HttpLimits:
-    """What clients may use.
-
-    Attributes:
-        body_bytes: Of a request.
-        body_seconds: Until a request's body is complete.
-        header_seconds: Until a request's headers are complete.
-        connections: Open at once; beyond, a request is answered 503.
-        sessions: Open at once; each may start every server.
-        idle_seconds: Without a request, after which a client has gone.
-        drain_seconds: For calls under way, at the end.
-    """
-
-    body_bytes: int = 16 << 20
-    body_seconds: float = 30.0
-    header_seconds: float = 10.0
-    connections: int = 1000
-    sessions: int = 200
-    idle_seconds: float = 600.0
-    drain_seconds: float = 5.0
 
 
 def find_state(context: ServerRequestContext[Any, Any]) -> Any:
@@ -97,14 +69,14 @@ async def serve_http(
         ToolbeltError: the address is in use or not one of this machine, or the certificate is none.
     """
     limits = limits or HttpLimits()
-    listener = _listen(rules.address)
+    listener = listen(rules.address)
     with contextlib.closing(listener):
         port = listener.getsockname()[1]
         manager = StreamableHTTPSessionManager(
             server, session_idle_timeout=None, max_request_body_size=limits.body_bytes, max_sessions=limits.sessions
         )
         app = HttpApp(manager, open_state, rules, tokens, port, limits, log)
-        web_server = _WebServer(_configure(app, rules, limits))
+        web_server = WebServer(configure(app, rules, limits))
         async with manager.run():
             serving = asyncio.create_task(web_server.serve(sockets=[listener]))
             idle_watch = asyncio.create_task(app.clients.close_idle())
@@ -185,8 +157,16 @@ class HttpApp(Generic[State]):
         # A stream of notifications lasts as long as its client; nobody waits for it.
         is_call = scope["method"] == "POST" and headers.get(MCP_METHOD_HEADER) != _LISTEN
         self._count(is_call)
+        response = _Watched(send)
         try:
-            await self._serve(scope, headers, owner, _InTime(receive, self._limits.body_seconds), send)
+            await self._serve(scope, headers, owner, _InTime(receive, self._limits.body_seconds), response)
+        except _TooSlowError:
+            if not response.status:
+                await Response("The body took too long.", 408, {"Connection": "close"})(scope, receive, response)
+        except Exception as error:  # noqa: BLE001  one request must not end the others
+            self._log.add(f"a request failed: {type(error).__name__}: {visible(str(error))[:500]}")
+            if not response.status:
+                await Response("The request failed.", 500)(scope, receive, response)
         finally:
             self._count(-is_call)
 
@@ -218,7 +198,7 @@ class HttpApp(Generic[State]):
         else:
             self._is_quiet.set()
 
-    async def _serve(self, scope: Scope, headers: Headers, owner: str, receive: _InTime, send: Send) -> None:
+    async def _serve(self, scope: Scope, headers: Headers, owner: str, receive: _InTime, send: _Watched) -> None:
         session, version = headers.get(MCP_SESSION_ID_HEADER), headers.get(MCP_PROTOCOL_VERSION_HEADER)
         has_sessions = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
         if has_sessions and session is not None:
@@ -233,7 +213,6 @@ class HttpApp(Generic[State]):
             body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
             await Response(body, 404, media_type="application/json")(scope, receive, send)
             return
-        response = _Watched(send)
         async with self.clients.request(client):
             scope[_CLIENT_KEY] = client
 
@@ -242,14 +221,10 @@ class HttpApp(Generic[State]):
                     own = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                     if session is None and own is not None:
                         self.clients.keep(client, own)
-                await response(message)
+                await send(message)
 
-            try:
-                await self._manager.asgi_app(scope, receive, begin)
-            except _TooSlowError:
-                if not response.status:
-                    await Response("The body took too long.", 408, {"Connection": "close"})(scope, receive, response)
-        if scope["method"] == "DELETE" and response.status < 400:
+            await self._manager.asgi_app(scope, receive, begin)
+        if scope["method"] == "DELETE" and send.status < 400:
             await self.clients.forget(client)
 
     async def _end_session(self, owner: str, session: str) -> None:
@@ -309,92 +284,3 @@ class _Watched:
         if message["type"] == "http.response.start":
             self.status = message["status"]
         await self._send(message)
-
-
-class _WebServer(uvicorn.Server):
-    """Leaves signals to the gateway, which ends its servers, too."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-class _ImpatientProtocol(H11Protocol):
-    """Closes a connection whose headers do not come in time, of which uvicorn waits for ever."""
-
-    header_seconds = HttpLimits.header_seconds
-    _header_timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._wait_for_headers()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
-            self._wait_for_headers()
-        else:
-            self._stop_waiting()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _wait_for_headers(self) -> None:
-        if self._header_timer is None:
-            self._header_timer = self.loop.call_later(self.header_seconds, self._give_up)
-
-    def _stop_waiting(self) -> None:
-        if self._header_timer is not None:
-            self._header_timer.cancel()
-            self._header_timer = None
-
-    def _give_up(self) -> None:
-        self._header_timer = None
-        if self.cycle is None or self.cycle.response_complete:
-            self.transport.close()
-
-
-def _configure(app: HttpApp[Any], rules: HttpRules, limits: HttpLimits) -> uvicorn.Config:
-    protocol = type("_Protocol", (_ImpatientProtocol,), {"header_seconds": limits.header_seconds})
-    config = uvicorn.Config(
-        app,
-        http=protocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=60,
-        timeout_graceful_shutdown=1,
-        limit_concurrency=limits.connections,
-        ssl_certfile=rules.tls_certificate or None,
-        ssl_keyfile=rules.tls_key or None,
-    )
-    try:
-        config.load()
-    except (ssl.SSLError, OSError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise ToolbeltError(f"The certificate and its key cannot be used: {reason}.") from None
-    return config
-
-
-def _listen(address: HttpAddress) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        # `localhost` is both; clients of old protocols try the one of IPv4 first.
-        family, kind, protocol, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-        listener = socket.socket(family, kind, protocol)
-        try:
-            if socket.has_ipv6 and family == socket.AF_INET6:
-                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(place)
-            listener.listen(256)
-        except BaseException:
-            listener.close()
-            raise
-    except OSError as error:
-        raise ToolbeltError(f"Cannot listen on {address}: {error.strerror or error}.") from None
-    return listener

@@ -13,7 +13,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 import anyio
 from anyio.abc import AsyncResource, ByteReceiveStream, Process
@@ -312,7 +311,7 @@ def _signal_group(leader: int, number: signal.Signals) -> None:
 
 def has_processes(leader: int) -> bool:
     """Whether anything of the session that `leader` began is running; what waits to be reaped is not."""
-    if Path("/proc/self/stat").exists():
+    if os.path.exists("/proc/self/stat"):  # noqa: PTH110
         return bool(_session_processes(leader))
     try:
         os.killpg(leader, 0)
@@ -326,14 +325,21 @@ def has_processes(leader: int) -> bool:
 def _session_processes(leader: int) -> list[int]:
     """Running processes of a session; empty where there is no `/proc`."""
     running = []
-    for entry in Path("/proc").glob("[0-9]*"):
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208  pathlib takes ten times as long, and all clients wait for this
+    except OSError:
+        return []
+    for name in names:
+        if not name.isdigit():
+            continue
         try:
-            # pid (name) state ppid pgrp session; a name may contain blanks and brackets.
-            state, _, _, session = (entry / "stat").read_bytes().rpartition(b") ")[2].split(maxsplit=4)[:4]
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                # pid (name) state ppid pgrp session; a name may contain blanks and brackets.
+                state, _, _, session = file.read().rpartition(b") ")[2].split(maxsplit=4)[:4]
         except (OSError, ValueError):
             continue  # it ended meanwhile
         if int(session) == leader and state not in (b"Z", b"X"):
-            running.append(int(entry.name))
+            running.append(int(name))
     return running
 
 

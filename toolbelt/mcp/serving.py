@@ -7,6 +7,7 @@ import contextlib
 import logging
 import signal
 import sys
+from collections.abc import Callable, Iterator
 
 from toolbelt.mcp.gateway import Gateway
 from toolbelt.mcp.line_streams import open_protocol_streams
@@ -22,38 +23,45 @@ def serve_stdio(gateway: Gateway, streams: ProtocolStreams) -> int:
     Returns:
         0 once the client has left, 130 after an interrupt, 143 after a request to terminate.
     """
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the SDK logs a stranger's input with tracebacks
-    logging.getLogger("client").setLevel(logging.CRITICAL)
+    quiet_sdk()
     return asyncio.run(_serve(gateway, streams))
+
+
+def quiet_sdk() -> None:
+    """Keep the SDK from logging a stranger's input with tracebacks; what matters of it, the gateway logs itself."""
+    for name in ("mcp", "client", "uvicorn", "httpx2"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 async def _serve(gateway: Gateway, streams: ProtocolStreams) -> int:
     client = gateway.open_client()
     server = gateway.make_server(lambda _: client)
-    signals: list[signal.Signals] = []
     async with open_protocol_streams(streams) as (read_stream, write_stream):
         serving = asyncio.create_task(server.run(read_stream, write_stream, server.create_initialization_options()))
-        with _stopping_at_signals(serving, signals):
+        with stopping_at_signals(serving.cancel) as signals:
             with contextlib.suppress(asyncio.CancelledError):
                 await serving
             async with asyncio.timeout(CLOSE_SECONDS):
                 await client.close(hurry=bool(signals))
+                await gateway.close(hurry=bool(signals))
     return 128 + signals[0] if signals else 0
 
 
 @contextlib.contextmanager
-def _stopping_at_signals(task: asyncio.Task[None], received: list[signal.Signals]):  # type: ignore[no-untyped-def]
+def stopping_at_signals(stop: Callable[[], object]) -> Iterator[list[signal.Signals]]:
+    """Call `stop` at each interrupt and each request to terminate; the signals that arrived are in the list."""
     loop = asyncio.get_running_loop()
+    received: list[signal.Signals] = []
 
-    def stop(number: signal.Signals) -> None:
+    def note(number: signal.Signals) -> None:
         received.append(number)
-        task.cancel()
+        stop()
 
     numbers = (signal.SIGINT, signal.SIGTERM) if sys.platform != "win32" else ()
     for number in numbers:
-        loop.add_signal_handler(number, stop, number)
+        loop.add_signal_handler(number, note, number)
     try:
-        yield
+        yield received
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)

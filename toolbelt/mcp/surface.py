@@ -81,6 +81,10 @@ class Surface:
         """The discoverable tools by id."""
         return {served.tool.id: served for served in self.discoverable}
 
+    def tools_of(self, server: str) -> tuple[ServedTool, ...]:
+        """Tools of a server that a client may reach."""
+        return tuple(tool for tool in (*self.offered, *self.discoverable) if tool.server == server)
+
 
 def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT) -> Surface:
     """What a loadout serves of its catalog.

@@ -56,6 +56,7 @@ class UpstreamLimits:
         close: Until a connection is given up that does not end.
         first_wait: Before the first restart; each wait is twice the one before.
         longest_wait: Of these.
+        idle: Without a request, after which the connection ends until it is needed again; 0 for never.
     """
 
     start: float = 30.0
@@ -63,6 +64,7 @@ class UpstreamLimits:
     close: float = 6.0
     first_wait: float = 1.0
     longest_wait: float = 60.0
+    idle: float = 0.0
 
 
 class UpstreamError(ToolbeltError):
@@ -124,6 +126,10 @@ class Upstream:
         self._session: ClientSession | None = None
         self._failures = 0
         self._next_start = 0.0
+        self._is_resting = False
+        self._is_subscribed = False
+        self._requests = 0
+        self._last_request = 0.0
         self._header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
 
     @property
@@ -134,7 +140,7 @@ class Upstream:
     @property
     def is_connected(self) -> bool:
         """Whether requests can be sent now, without a start."""
-        return self.status is UpstreamStatus.OK
+        return self.status is UpstreamStatus.OK and not self._is_resting
 
     @property
     def session(self) -> ClientSession:
@@ -173,6 +179,8 @@ class Upstream:
         Raises:
             UpstreamError: it cannot be started, or may not be started again yet, or is closed.
         """
+        if self._is_resting and self._holder is not None:
+            await asyncio.wait({self._holder})  # until nothing of it is left
         if self.status is UpstreamStatus.OK:
             return
         if self.status is UpstreamStatus.CLOSED:
@@ -181,6 +189,7 @@ class Upstream:
             if (wait := self._next_start - time.monotonic()) > 0:
                 raise UpstreamError(self.name, self.status, f"{self.error}; it is started again in {wait:.0f} s")
             self.status = UpstreamStatus.STARTING
+            self._is_resting = False
             self._ready = asyncio.get_running_loop().create_future()
             self._ready.add_done_callback(lambda future: future.cancelled() or future.exception())
             self._holder = asyncio.create_task(self._hold(self._ready), name=f"upstream {self.name}")
@@ -192,6 +201,7 @@ class Upstream:
         params: Params | None = None,
         *,
         timeout: float | None = None,
+        of_start: int | None = None,
     ) -> dict[str, Any]:
         """Ask the server; the connection is made first if there is none.
 
@@ -200,6 +210,7 @@ class Upstream:
             params: Sent as they are, but for what describes the connection. With a `progressToken` in `_meta`, progress
                 comes to `PeerHandlers.notification`.
             timeout: Seconds; without it, until the connection ends. The server is sent a cancellation.
+            of_start: The value of `starts` with which this may be asked: what was checked may not hold for another.
 
         Returns:
             The result as the server sent it.
@@ -209,6 +220,8 @@ class Upstream:
             UpstreamError: there is no connection.
         """
         await self.start()
+        if of_start not in (None, self.starts):
+            raise UpstreamError(self.name, self.status, "was started again; call it once more")
         wire, session = self._wire, self.session
         if wire is None:
             raise UpstreamError(self.name, self.status, self.error or "is not connected")
@@ -219,7 +232,13 @@ class Upstream:
         options: CallOptions = {"headers": headers}
         if timeout is not None:
             options["timeout"] = timeout
-        return await wire.send_raw_request(method, sent, options)
+        self._requests += 1
+        self._is_subscribed = self._is_subscribed or method == "resources/subscribe"
+        try:
+            return await wire.send_raw_request(method, sent, options)
+        finally:
+            self._requests -= 1
+            self._last_request = time.monotonic()
 
     async def notify(self, method: str, params: Params | None = None) -> None:
         """Send a notification, if there is a connection."""
@@ -310,14 +329,16 @@ class Upstream:
                     self.status = UpstreamStatus.OK
                     ready.set_result(None)
                     await self._wait_for_end(wire)
-                    failure = "ended"
+                    failure = "" if self._is_resting else "ended"
         except Exception as error:  # noqa: BLE001  whatever a stranger's server causes costs its own tools only
             cause = find_cause(error)
             late = isinstance(cause, TimeoutError) and not str(cause)
             failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"
         finally:
             self._wire = self._session = self._ready = None
-            if self.status is not UpstreamStatus.CLOSED:
+            if self.status is not UpstreamStatus.CLOSED and self._is_resting and not failure:
+                self.status = UpstreamStatus.IDLE
+            elif self.status is not UpstreamStatus.CLOSED:
                 self._fail(status, failure or "ended", time.monotonic() - started)
             if not ready.done():
                 ready.set_exception(UpstreamError(self.name, self.status, failure or "is closed"))
@@ -332,13 +353,27 @@ class Upstream:
         self._log(f"{self.name}: {visible(failure)}")
 
     async def _wait_for_end(self, wire: Wire) -> None:
-        """Until the server is gone, or we close."""
+        """Until the server is gone, or we close, or it was not needed for so long that it may end."""
         waits = {asyncio.create_task(self._stop.wait()), asyncio.create_task(wire.ended.wait())}
+        self._last_request, self._is_subscribed = time.monotonic(), False
         try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            while not self._is_resting:
+                left = self._idle_left()
+                done, _ = await asyncio.wait(waits, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if done:
+                    return
+                self._is_resting = self._idle_left() == 0
         finally:
             for wait in waits:
                 wait.cancel()
+
+    def _idle_left(self) -> float | None:
+        """Seconds until it may end; `None` if it may not. Who has subscribed to something waits for it."""
+        if not self._limits.idle or self._is_subscribed:
+            return None
+        if self._requests:
+            return self._limits.idle
+        return max(self._last_request + self._limits.idle - time.monotonic(), 0)
 
 
 def find_cause(error: BaseException) -> BaseException:

@@ -27,6 +27,9 @@ def blank_comments(text: str) -> str:
     return _LAST_COMMA.sub(lambda match: match[1] or f"{match[2]} ", text)
 
 
+_CONTAINERS = (dict, list)  # `dict | list` would be made anew for each value of a catalog
+
+
 def parse_json(text: str, source: str) -> Document:
     """One JSON value; duplicate keys, NaN and lone surrogates are mistakes.
 
@@ -104,14 +107,13 @@ def _check_json_values(document: Document) -> Iterator[Finding]:
 
 
 def _depth_exceeds(data: Any, limit: int) -> bool:
-    level = [data]
+    level = [data] if isinstance(data, _CONTAINERS) else []
     for _ in range(limit):
         level = [
             child
             for value in level
-            if isinstance(value, dict | list)
             for child in (value.values() if isinstance(value, dict) else value)
-            if isinstance(child, dict | list)
+            if isinstance(child, _CONTAINERS)
         ]
         if not level:
             return False
