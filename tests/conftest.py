@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -32,6 +33,9 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+_NUMBERS = itertools.count()
+
+
 @pytest.fixture(autouse=True)
 def _own_surroundings(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the machine reaches a test, and no test leaves anything behind in the user's cache."""
@@ -39,5 +43,7 @@ def _own_surroundings(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if name.startswith("TOOLBELT_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("TOOLBELT_CACHE_DIR", str(shared_cache))
+    # Approvals, logs and tokens of one test are not there in the next; the folder is made by who needs it.
+    monkeypatch.setenv("TOOLBELT_STATE_DIR", str(shared_cache / f"state-{next(_NUMBERS)}"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -83,6 +83,7 @@ TABLES = frozenset(
     {
         "toolbelt.cli.catalog",
         "toolbelt.cli.loadout",
+        "toolbelt.cli.mcp",
         "toolbelt.cli.model",
         "toolbelt.cli.root",
         "toolbelt.cli.session",
@@ -130,7 +131,6 @@ SIBLING_ONLY = {
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
     "toolbelt.mcp.call_audit": "records of calls; the log knows nothing of the protocol",
     "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
-    "toolbelt.mcp.client_configs": "the files of clients; those of a project are another matter",
     "toolbelt.mcp.http": "any server of the SDK over HTTP; knows nothing of gateways",
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
