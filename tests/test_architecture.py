@@ -100,6 +100,7 @@ TABLES = frozenset(
 )
 """Modules that hold a table: of commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
+    "toolbelt.catalog.hidden_text": "what a text may hide, whatever it describes",
     "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.gate.checks": "the checks of a gate; together over 400 lines",
