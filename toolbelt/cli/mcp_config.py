@@ -24,6 +24,7 @@ from toolbelt.mcp.client_editing import (
     undo_change,
     write_change,
 )
+from toolbelt.mcp.variables import needed_variables
 from toolbelt.project.project import Project
 from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.config import examine_config
@@ -101,7 +102,6 @@ def config(
     servers = project.servers
     folder = _project_folder(project.config.path)
     file = _choose_file(client, client_file, folder, [spec.name for spec in servers])
-    refuse_unsafe_files([file])
     started = gateway_entry(_arguments(loadout, project, catalog), os.environ, with_type=CLIENTS[client].with_type)
     change = plan_change(
         file,
@@ -112,6 +112,8 @@ def config(
         new_key=CLIENTS[client].key,
         keep_originals=keep_originals,
     )
+    if write and change.removed:  # from then on, these entries are in a file that is safe
+        refuse_unsafe_files([file])
     backup = write_change(change, state_folder(os.environ)) if write else None
     tokens = _count_tokens(project, change.kept)
     text = json_text({CLIENTS[client].key: {entry: started}})
@@ -211,6 +213,8 @@ def _warn(project: Project, change: ClientChange, tokens: dict[str, int], file: 
         notify(f"{shown} keeps {_listed(change.kept)}: {count} are shown a second time in each request", "warning")
     if change.differing:
         notify(f"{shown} keeps {_listed(change.differing)}: toolbelt.yaml has another server of that name", "warning")
+    if variables := dict.fromkeys(name for spec in project.servers for name in needed_variables(spec)):
+        notify(f"the client must have these variables in its environment: {', '.join(variables)}")
     missing = Approvals(state_folder(os.environ)).missing(project.servers, os.environ)
     if missing:
         names = _listed([spec.name for spec in missing])

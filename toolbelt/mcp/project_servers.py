@@ -22,7 +22,8 @@ def find_servers(config: Config) -> tuple[ServerSpec, ...]:
     """The servers of a project, in the order of its `toolbelt.yaml`.
 
     `from` is followed here, and not when `toolbelt.yaml` is read: a project can be inspected and tested on a machine
-    that has none of the clients' files. Of a client's file, only the entries that are named count.
+    that has none of the clients' files. Of a client's file, only the entries that are named count. Whether the client
+    switches one off is the client's matter: it may do so because the gateway serves it.
 
     Raises:
         InvalidFileError: what `from` names is not there, or is wrong.
@@ -43,9 +44,8 @@ def find_servers(config: Config) -> tuple[ServerSpec, ...]:
             files[server.from_file] = [_read(path, file.parent) for path in paths]
         found = _find_entry(server, files[server.from_file], document)
         if isinstance(found, ServerSpec):
-            is_off = server.disabled or found.disabled
             both = (str(file), *found.files)
-            followed.append(replace(found, files=both, disabled=is_off, split=server.split))
+            followed.append(replace(found, files=both, disabled=server.disabled, split=server.split))
         else:
             findings.extend(found)
     if findings:
