@@ -138,8 +138,6 @@ SIBLING_ONLY = {
     "toolbelt.mcp.meta_calls": "answers calls of meta-tools, which nothing else does with the SDK",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
     "toolbelt.mcp.secrets": "what a secret looks like, apart from the log",
-    "toolbelt.mcp.splitting": "groups of tools, apart from catalogs",
-    "toolbelt.mcp.sync": "makes the catalog; what changed is another question",
     "toolbelt.mcp.verification": "compares two lists of tools, without asking anybody",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
