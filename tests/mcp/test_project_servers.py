@@ -132,7 +132,8 @@ def test_M3_the_schema_refuses_what_the_reader_refuses(entry: object) -> None:
 
 def test_M3_the_example_of_the_documentation_is_right(folder: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
-    example = page.split("```yaml\n", maxsplit=1)[1].split("```", maxsplit=1)[0]
+    chapter = page.split("## Servers in `toolbelt.yaml`\n", maxsplit=1)[1]
+    example = chapter.split("```yaml\n", maxsplit=1)[1].split("```", maxsplit=1)[0]
     assert SCHEMA.is_valid(yaml.safe_load(example))
     (folder / ".cursor").mkdir()
     (folder / ".cursor" / "mcp.json").write_text(json.dumps(CLIENT))
