@@ -87,7 +87,7 @@ clean:  ## Remove what can be made again
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "toolbelt needs Python 3.11 or newer; set PYTHON=")'
-	@echo 'setting up $(VENV), which takes half a minute …'
+	@echo 'setting up $(VENV), which takes a minute or two …'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt pip setuptools
 	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'

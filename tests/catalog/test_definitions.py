@@ -115,7 +115,7 @@ def test_M5_mcp_definitions_are_never_normalised(parameters: Any, sent: Any) -> 
     extra = {"_meta": {"a": 1}, "icons": [], "execution": {"taskSupport": "forbidden"}, "strict": True}
     definition = DEFINITION_FORMATS["mcp"](Tool("f", parameters=parameters, extra=extra), "f")
     del extra["strict"]
-    assert definition == {"name": "f", "description": "", "inputSchema": sent, **extra}
+    assert definition == {"name": "f", "inputSchema": sent, **extra}
 
 
 def test_M4_a_fixed_wire_name_stays_whatever_is_added() -> None:

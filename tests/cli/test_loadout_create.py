@@ -54,6 +54,15 @@ def test_every_flag_is_written_and_the_loadout_works(toolbelt: Toolbelt, small: 
     assert [row["plugin"] for row in inspected["active"]] == ["git", "file", "docker", "payments"]
 
 
+def test_the_command_that_is_named_works_over_the_catalog_that_was_given(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "shop.yaml").write_text("plugins: [{name: till, tools: [{name: refund}]}]\n")
+    ran = toolbelt(
+        "loadout", "create", "cashier", "--plugin", "till", "--catalog", "shop.yaml", "--description", "Pays."
+    )
+    command = ran.err.strip().rpartition("toolbelt ")[2].split()
+    assert [row["plugin"] for row in toolbelt(*command, "--json").json["active"]] == ["till"]
+
+
 def test_L11_the_file_is_written_beside_toolbelt_yaml(
     toolbelt: Toolbelt, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.servers.mcp_small import DEFINITIONS
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.mcp.servers import ServerSpec, Transport
+from toolbelt.servers.spec import ServerSpec, Transport
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "mcp_small.py"
 

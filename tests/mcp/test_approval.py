@@ -77,8 +77,9 @@ from toolbelt.servers import ServerSpec, Transport
 from toolbelt.command.approval import approve
 @click.command()
 def main():
-    args = ("--token", "s3cret", "all of it")
-    approve([ServerSpec("g\\x1bit", Transport.STDIO, command="run", args=args)], yes=False)
+    args = ("--token", "s3cret", "all of it", "${MINE}", "--key", "${KEY}")
+    spec = ServerSpec("g\\x1bit", Transport.STDIO, command="run", args=args, folder=sys.argv[1], env_file="keys")
+    approve([spec], yes=False)
     click.echo("started")
 sys.exit(run_command([], lambda: main))
 """
@@ -87,7 +88,12 @@ sys.exit(run_command([], lambda: main))
 def _at_a_terminal(answer: str, folder: Path) -> tuple[int, str]:
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", _SCRIPT], stdin=terminal, stdout=terminal, stderr=terminal, cwd=folder
+        [sys.executable, "-c", _SCRIPT, str(folder)],
+        env={**os.environ, "MINE": "resolved", "KEY": "s3cret", "COLUMNS": "300"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        cwd=folder,
     )
     os.close(terminal)
     os.write(controller, answer.encode())
@@ -105,8 +111,10 @@ def _at_a_terminal(answer: str, folder: Path) -> tuple[int, str]:
 
 
 def test_M2_a_terminal_is_asked_once_with_the_whole_masked_definition(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("LD_PRELOAD=/x.so\nHIDDEN=s3cret\n")
     code, shown = _at_a_terminal("n\n", tmp_path)
     assert code == 2
+    assert mentions(shown, str(tmp_path), "resolved", "LD_PRELOAD=/x.so", "HIDDEN=***")
     assert "started" not in shown
     assert mentions(shown, "run", "--token", "all of it")
     assert "s3cret" not in shown

@@ -34,9 +34,9 @@ HTTP = ServerSpec("web", Transport.HTTP, url="https://example.com/mcp")
         pytest.param("--file token.txt", "--file token.txt", id="a-value-that-names-a-secret"),
         pytest.param("-H Authorization:X", "-H Authorization: ***", id="header"),
         pytest.param("--header=X-Any:X", "--header=X-Any: ***", id="header-with-equals-sign"),
-        pytest.param("-e GITHUB_PAT=X", "-e GITHUB_PAT=***", id="a-container-s-variable"),
-        pytest.param("-e LD_PRELOAD=/x.so", "-e LD_PRELOAD=/x.so", id="a-container-s-variable-that-runs"),
-        pytest.param("API_TOKEN=X run", "API_TOKEN=*** run", id="assignment"),
+        pytest.param("-H pattern", "-H pattern", id="a-flag-of-that-name-that-has-no-header"),
+        pytest.param("-e token=require('x')", "-e token=require('x')", id="code-is-no-variable"),
+        pytest.param("-c TOKEN=X;evil", "-c TOKEN=X;evil", id="code-of-a-shell"),
         pytest.param("postgres://u:X@host/db", "postgres://***@host/db", id="user-information"),
         pytest.param("--dsn=pg://u:X@h", "--dsn=pg://***@h", id="url-after-equals-sign"),
         pytest.param("https://h/p?a=X&b=Y#c", "https://h/p?a=***&b=***#c", id="query-values"),
@@ -46,6 +46,23 @@ HTTP = ServerSpec("web", Transport.HTTP, url="https://example.com/mcp")
 )
 def test_M1_secrets_in_arguments_are_masked_and_nothing_else(args: str, shown: str) -> None:
     assert " ".join(mask_arguments(args.split())) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        pytest.param("docker run -e A=X -i i", "docker run -e A=*** -i i", id="docker"),
+        pytest.param("/usr/bin/podman run --env=A=X", "/usr/bin/podman run --env=A=***", id="podman"),
+        pytest.param("docker run -eA=X", "docker run -eA=***", id="without-a-blank"),
+        pytest.param("docker run -e A", "docker run -e A", id="a-name-alone"),
+        pytest.param("docker run -e LD_PRELOAD=/x", "docker run -e LD_PRELOAD=/x", id="what-runs"),
+        pytest.param("env -i A=X B=${C} run D=E", "env -i A=*** B=${C} run D=E", id="env"),
+        pytest.param("node -e A=X", "node -e A=X", id="another-program"),
+    ],
+)
+def test_M1_variables_are_masked_where_a_program_sets_them(line: str, shown: str) -> None:
+    command, *args = line.split()
+    assert " ".join((command, *mask_arguments(args, command))) == shown
 
 
 def test_M1_a_password_with_an_at_sign_is_masked_whole() -> None:

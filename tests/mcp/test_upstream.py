@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 
 from tests.mcp.small import small_server
 from tests.servers.mcp_small import DEFINITIONS
-from toolbelt.mcp.servers import ServerSpec, Transport
 from toolbelt.mcp.upstream import Upstream, UpstreamError, UpstreamLimits, UpstreamStatus
+from toolbelt.servers.spec import ServerSpec, Transport
 
 QUICK = UpstreamLimits(start=20, first_wait=0.2)
 

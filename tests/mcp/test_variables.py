@@ -9,7 +9,7 @@ import pytest
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import NotFoundError
-from toolbelt.mcp.variables import UnresolvedVariableError, resolve
+from toolbelt.mcp.variables import UnresolvedVariableError, needed_variables, resolve
 from toolbelt.servers import ServerSpec, Transport
 
 ENVIRONMENT = {"TOKEN": "s3cret", "EMPTY": "", "HOME": "/home/ada", "TOOLBELT_INPUT_API_KEY": "typed"}
@@ -106,3 +106,12 @@ def test_M1_an_env_file_is_read_and_the_entry_takes_precedence(tmp_path: Path) -
 def test_M1_resolved_values_do_not_show_in_a_repr() -> None:
     spec = _spec(args=("--token", "${TOKEN}"), env=FrozenDict(A="${TOKEN}"), command="${TOKEN}")
     assert "s3cret" not in repr(resolve(spec, ENVIRONMENT))
+
+
+def test_M1_the_variables_that_a_server_needs_are_known() -> None:
+    spec = _spec(
+        args=("${A}", "${env:B}", "${C:-x}", "${D:-${E}}", "${workspaceFolder}", "${A}"),
+        env=FrozenDict(X="${input:my-id}"),
+        headers=FrozenDict(Y="${F}"),
+    )
+    assert needed_variables(spec) == ("A", "B", "E", "TOOLBELT_INPUT_MY_ID", "F")

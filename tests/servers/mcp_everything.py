@@ -23,6 +23,9 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.runner import serve_loop
 from mcp.server.sse import SseServerTransport
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import UNSUPPORTED_PROTOCOL_VERSION, ErrorData, JSONRPCError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -36,15 +39,39 @@ from tests.servers.everything_state import State
 CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
 
+class _WithoutHandshake:
+    """Messages but for `initialize`, which is refused here: as the first, it would fix the era for the SDK."""
+
+    def __init__(self, read: Any, write: Any) -> None:
+        self._read, self._write = read, write
+
+    def __aiter__(self) -> _WithoutHandshake:
+        return self
+
+    async def __anext__(self) -> Any:
+        async for item in self._read:
+            message: Any = getattr(item, "message", None)
+            if getattr(message, "method", "") != "initialize":
+                return item
+            data = {"supported": [*MODERN_PROTOCOL_VERSIONS], "requested": "2025-11-25"}
+            error = ErrorData(code=UNSUPPORTED_PROTOCOL_VERSION, message="Unsupported protocol version", data=data)
+            await self._write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=message.id, error=error)))
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        await self._read.aclose()
+
+
 async def _serve_stdio(server: Server[Any], era: str) -> None:
     async with stdio_server() as (read, write):
         options = server.create_initialization_options(CHANGES)
+        received: Any = _WithoutHandshake(read, write) if era == "2026" else read
         if era == "2025":
             # Otherwise the first request, with which a client finds out the era, would fix it.
             async with server.lifespan(server) as lifespan:
-                await serve_loop(server, read, write, lifespan_state=lifespan, init_options=options)
+                await serve_loop(server, received, write, lifespan_state=lifespan, init_options=options)
         else:
-            await server.run(read, write, options)
+            await server.run(received, write, options)
 
 
 def _sse_app(server: Server[Any]) -> Starlette:

@@ -197,7 +197,7 @@ def create(
         _warn_of_shadowing(project, name)
     target = _target(project, name, output)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
-    _show_written(project, name, target)
+    _show_written(project, name, target, catalog)
     if as_json:
         data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
         print_json({**data, "loadout": loadout_data(inspection.resolution.chain[-1])})
@@ -299,13 +299,12 @@ def _warn_of_shadowing(project: Project, name: str) -> None:
     notify(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 
-def _show_written(project: Project, name: str, target: Path) -> None:
+def _show_written(project: Project, name: str, target: Path, catalog: str | None) -> None:
     folder = _project_folder(project).resolve()
     is_discovered = target.parent.resolve() == folder and target.name.endswith(LOADOUT_SUFFIXES)
-    notify(
-        f"wrote {target}"
-        + (f"; look at it with: toolbelt loadout inspect {shlex.quote(name)}" if is_discovered else "")
-    )
+    over = ["--catalog", catalog] if catalog else []
+    command = shlex.join(["toolbelt", "loadout", "inspect", name, *over])
+    notify(f"wrote {target}" + (f"; look at it with: {command}" if is_discovered else ""))
     if not is_discovered:
         notify(f"a loadout is found as a *{LOADOUT_SUFFIXES[0]} in {folder}; move it there to use it", "warning")
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import click
 
 from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
-from toolbelt.mcp.servers import masked_command_line, masked_data
-from toolbelt.mcp.variables import find_env_file, input_variable
-from toolbelt.servers.spec import Approvable, ServerSpec
+from toolbelt.mcp.servers import masked_command_line, masked_command_line_now, masked_data
+from toolbelt.mcp.variables import find_env_file, input_variable, read_env_file_of
+from toolbelt.servers.spec import Approvable, ServerSpec, Transport
 from toolbelt.stores.files import state_folder
 from toolbelt.text import plural, visible
 
@@ -89,6 +90,8 @@ def _show(spec: Approvable) -> None:
     data = masked_data(spec)
     kind = "server" if isinstance(spec, ServerSpec) else "Python code"
     notify(f"{kind} {data.pop('name')!r} of {data.pop('source', '')}", "")
+    if isinstance(spec, ServerSpec):
+        data |= _context(spec)
     for key, value in data.items():
         if isinstance(value, list):
             rows = [repr(item) for item in value]
@@ -96,6 +99,17 @@ def _show(spec: Approvable) -> None:
             rows = [f"{name}={part}" for name, part in value.items()] if isinstance(value, dict) else [str(value)]
         for row in rows:
             notify(f"  {key:<10} {row}", "")
+
+
+def _context(spec: ServerSpec) -> dict[str, Any]:
+    """What else decides what runs: the folder, what `${…}` stand for now, and the variables of the `envFile`."""
+    context: dict[str, Any] = {"folder": spec.folder} if spec.transport is Transport.STDIO else {}
+    if (now := masked_command_line_now(spec, os.environ)) != masked_command_line(spec):
+        context["now"] = now
+    values = read_env_file_of(spec, os.environ)
+    if values:
+        context["from file"] = masked_data(replace(spec, env=values))["env"]
+    return context
 
 
 def _refusal(specs: Sequence[Approvable]) -> str:

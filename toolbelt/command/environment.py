@@ -28,7 +28,7 @@ _OF_A_LISTENER = ("--http-token", "--token-file", "--behind-proxy", "--allow-hos
 """Who may reach a listener; a repository whose token counts would know it."""
 _NOT_OURS_TO_GIVE = frozenset(
     PREFIX + flag.strip("-").replace("-", "_").upper()
-    for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED, *_OF_A_LISTENER, "--state-dir")  # where approvals are
+    for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED, *_OF_A_LISTENER, "--state-dir", "--client-file")
 )
 _ADDRESS_ENDING = "_API_BASE"
 _ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")

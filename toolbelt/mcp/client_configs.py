@@ -65,7 +65,7 @@ class ClientConfig:
 
 @dataclass(frozen=True)
 class FoundConfig:
-    """A client's file that is there.
+    """A client's file.
 
     Attributes:
         client: Name of the client, as its users know it.
@@ -101,7 +101,7 @@ def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[s
     section = Section.of(document)
     if section.read_mapping() is None:
         return ClientConfig(file, findings=tuple(section.findings))
-    form, places = _find_places(document, workspace)
+    form, places = find_server_places(document, workspace)
     if form is ClientForm.NONE and not _may_have_none(document):
         section.add_error(
             "no-servers", "This file has no servers: neither `mcpServers` nor `servers`, nor entries with a `command`."
@@ -114,7 +114,7 @@ def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[s
     for place in places:
         for name, entry in section.at(place).read_members("server"):
             before = len(section.findings)
-            if entry.read_mapping() is not None and _is_gateway(entry.value):
+            if isinstance(entry.value, dict) and _is_gateway(entry.value):
                 gateways.append(name)
             elif (spec := read_entry(entry, name, origin, CLIENT_KEYS)) is not None:
                 servers[name] = replace(spec, disabled=True) if name in switched_off else spec
@@ -144,29 +144,37 @@ def find_client_configs(
         platform: As `sys.platform` has it.
         environment: Its `XDG_CONFIG_HOME`, `APPDATA`, `LOCALAPPDATA`, `CLAUDE_CONFIG_DIR` move a user's files.
     """
+    places = list_client_places(folder, home, platform, environment)
+    return tuple(place for place in places if place.path.is_file())
+
+
+def list_client_places(
+    folder: str | os.PathLike[str],
+    home: str | os.PathLike[str] | None = None,
+    platform: str = sys.platform,
+    environment: Mapping[str, str] = FrozenDict(),
+) -> tuple[FoundConfig, ...]:
+    """Where the files of `find_client_configs` would be; arguments as there."""
     base = Path(folder).absolute()
     at_home = Path.home() if home is None else Path(home).absolute()
     config = _config_folder(at_home, platform, environment)
     claude = Path(environment["CLAUDE_CONFIG_DIR"]) if environment.get("CLAUDE_CONFIG_DIR") else at_home
     local = Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else at_home / "AppData" / "Local"
-    places = (
+    desktop = Path("Claude", "claude_desktop_config.json")
+    places = [
         ("Claude Code", base / ".mcp.json", True),
         ("Cursor", base / ".cursor" / "mcp.json", True),
         ("VS Code", base / ".vscode" / "mcp.json", True),
         ("Claude Code", claude / ".claude.json", False),
-        ("Claude Desktop", config / "Claude" / "claude_desktop_config.json", False),
-        # What the Microsoft Store installs has its files in a place of its own.
-        ("Claude Desktop", local / _STORE_FOLDER / "Claude" / "claude_desktop_config.json", False),
+        ("Claude Desktop", config / desktop, False),
         ("Cursor", at_home / ".cursor" / "mcp.json", False),
         ("Windsurf", at_home / ".codeium" / "windsurf" / "mcp_config.json", False),
         ("VS Code", config / "Code" / "User" / "mcp.json", False),
         ("VS Code Insiders", config / "Code - Insiders" / "User" / "mcp.json", False),
-    )
-    found: dict[Path, FoundConfig] = {}
-    for client, path, is_project in places:
-        if path.is_file():
-            found.setdefault(path, FoundConfig(client, path, is_project))
-    return tuple(found.values())
+    ]
+    if platform == "win32":  # what the Microsoft Store installs has its files in a place of its own
+        places.insert(5, ("Claude Desktop", local / _STORE_FOLDER / desktop, False))
+    return tuple(FoundConfig(*place) for place in dict.fromkeys(places))
 
 
 def starts_gateway(command: str, args: Sequence[str]) -> bool:
@@ -236,8 +244,8 @@ def _workspace_of(file: PurePath) -> Path:
     return Path(file.parent) if file.name == ".mcp.json" else Path.cwd()
 
 
-def _find_places(document: Document, workspace: Path) -> tuple[ClientForm, list[tuple[Key, ...]]]:
-    """The form of a file, and where in it mappings of servers are; a later one takes precedence."""
+def find_server_places(document: Document, workspace: Path) -> tuple[ClientForm, list[tuple[Key, ...]]]:
+    """The form of a client's file, and where in it mappings of servers are; a later one takes precedence."""
     data = document.data
     of_project: list[tuple[Key, ...]] = []
     if isinstance(projects := data.get("projects"), dict):
@@ -265,7 +273,8 @@ def _find_switched_off(document: Document, workspace: Path) -> frozenset[str]:
     off: set[str] = set()
     for name, project in projects.items() if isinstance(projects, dict) else ():
         names = project.get("disabledMcpServers") if isinstance(project, dict) and Path(name) == workspace else None
-        off.update(each for each in names or () if isinstance(each, str))
+        if isinstance(names, list):
+            off.update(each for each in names if isinstance(each, str))
     return frozenset(off)
 
 

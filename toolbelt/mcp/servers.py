@@ -7,6 +7,8 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from toolbelt.mcp.variables import expand_known, find_references, read_env_file_of
@@ -22,6 +24,7 @@ __all__ = [
     "mask_url",
     "mask_value",
     "masked_command_line",
+    "masked_command_line_now",
     "masked_data",
 ]
 
@@ -34,11 +37,11 @@ _CHANGES_WHAT_RUNS = re.compile(
     re.IGNORECASE,
 )
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s\"'<>]+")
-_LONG_FLAG_WITH_VALUE = re.compile(r"(-{1,2}[^=\s]+)=(.*)", re.DOTALL)
+_FLAG_WITH_VALUE = re.compile(r"(-{1,2}[^=\s]+)=(.*)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
 _FLAG = re.compile(r"--[A-Za-z][\w-]*(=.*)?|-[A-Za-z]")
 _HEADER_FLAGS = ("-H", "--header", "--headers")
-_VARIABLE_FLAGS = ("-e", "--env")
+_CONTAINER_PROGRAMS = ("docker", "podman", "nerdctl", "finch", "container")
 
 
 def changes_what_runs(variable: str) -> bool:
@@ -61,12 +64,19 @@ def mask_url(text: str) -> str:
     return _URL.sub(lambda match: _mask_one_url(match[0]), text)
 
 
-def mask_arguments(args: Sequence[str]) -> tuple[str, ...]:
-    """Arguments with secrets masked: after flags that name a secret, of headers and variables, and in URLs."""
+def mask_arguments(args: Sequence[str], command: str = "") -> tuple[str, ...]:
+    """Arguments with secrets masked: after flags that name a secret, of headers, and in URLs.
+
+    Values of variables are masked only where `command` sets variables with them: elsewhere, what looks like one may be
+    code, which has to be seen.
+    """
+    program = re.split(r"[\\/]", command)[-1].casefold().removesuffix(".exe")
     masked: list[str] = []
     before = ""
     for arg in args:
-        masked.append(_mask_argument(arg, before))
+        masked.append(_mask_argument(arg, before, program))
+        if program == "env" and not arg.startswith("-") and not _ASSIGNMENT.fullmatch(arg):
+            program = ""  # the program that `env` starts; what follows are its arguments
         before = arg
     return tuple(masked)
 
@@ -77,7 +87,7 @@ def masked_command_line(spec: Approvable) -> str:
         return f"import {spec.reference}"
     if spec.transport is not Transport.STDIO:
         return mask_url(spec.url)
-    return shlex.join((mask_url(spec.command), *mask_arguments(spec.args)))
+    return shlex.join((mask_url(spec.command), *mask_arguments(spec.args, spec.command)))
 
 
 def masked_data(spec: Approvable) -> dict[str, Any]:
@@ -87,7 +97,7 @@ def masked_data(spec: Approvable) -> dict[str, Any]:
     data: dict[str, Any] = {"name": spec.name, "transport": spec.transport.value}
     shown: dict[str, Any] = {
         "command": mask_url(spec.command),
-        "args": list(mask_arguments(spec.args)),
+        "args": list(mask_arguments(spec.args, spec.command)),
         "cwd": spec.cwd,
         "env": _mask_values(spec.env),
         "env_file": spec.env_file,
@@ -127,15 +137,33 @@ def approval_digest(spec: Approvable, environment: Mapping[str, str]) -> str:
         "headers": {name: list(find_references(value)) for name, value in sorted(spec.headers.items())},
     }
     running = (name for name in sorted(variables) if changes_what_runs(name))
-    args = mask_arguments([expand_known(arg, spec, environment) for arg in spec.args])
-    others = [expand_known(text, spec, environment) for text in (spec.command, spec.cwd, spec.env_file, spec.url)]
-    fields["resolved"] = [*args, *map(mask_url, others)]
+    now = _expanded(spec, environment)
+    others = (now.command, now.cwd, now.env_file, now.url)
+    fields["resolved"] = [*mask_arguments(now.args, now.command), *map(mask_url, others)]
     # The values of the file are taken as they are: only those of the entry are resolved.
     fields["running"] = {
         name: expand_known(spec.env[name], spec, environment) if name in spec.env else file_values[name]
         for name in running
     }
     return _digest(fields)
+
+
+def masked_command_line_now(spec: ServerSpec, environment: Mapping[str, str]) -> str:
+    """As `masked_command_line`, with each `${…}` that has a value replaced; what is secret there is masked."""
+    return masked_command_line(_expanded(spec, environment))
+
+
+def _expanded(spec: ServerSpec, environment: Mapping[str, str]) -> ServerSpec:
+    """With each `${…}` replaced that has a value, but for the values of variables and headers."""
+    real = partial(expand_known, spec=spec, environment=environment)
+    return replace(
+        spec,
+        command=real(spec.command),
+        args=tuple(real(arg) for arg in spec.args),
+        cwd=real(spec.cwd),
+        env_file=real(spec.env_file),
+        url=real(spec.url),
+    )
 
 
 def _digest(fields: Mapping[str, Any]) -> str:
@@ -151,23 +179,30 @@ def _mask_variable(name: str, value: str) -> str:
     return mask_url(value) if changes_what_runs(name) else mask_value(value)
 
 
-def _mask_argument(arg: str, before: str) -> str:
+def _mask_argument(arg: str, before: str, program: str) -> str:
+    if program == "env" and (match := _ASSIGNMENT.fullmatch(arg)):
+        return f"{match[1]}={_mask_variable(match[1], match[2])}"
+    if program in _CONTAINER_PROGRAMS and (shown := _mask_container_variable(arg, before)) is not None:
+        return shown
     if before in _HEADER_FLAGS:
         return _mask_header(arg)
-    if before in _VARIABLE_FLAGS and (match := _ASSIGNMENT.fullmatch(arg)):
-        return f"{match[1]}={_mask_variable(match[1], match[2])}"
     if _names_a_secret(before) and not _FLAG.fullmatch(arg):
         return mask_value(arg)
-    if match := _LONG_FLAG_WITH_VALUE.fullmatch(arg):
+    if match := _FLAG_WITH_VALUE.fullmatch(arg):
         flag, value = match.groups()
         if flag in _HEADER_FLAGS:
             return f"{flag}={_mask_header(value)}"
-        if flag in _VARIABLE_FLAGS and (inner := _ASSIGNMENT.fullmatch(value)):
-            return f"{flag}={inner[1]}={_mask_variable(inner[1], inner[2])}"
         return f"{flag}={mask_value(value) if _names_a_secret(flag) else mask_url(value)}"
-    if (match := _ASSIGNMENT.fullmatch(arg)) and _SECRET_WORD.search(match[1]):
-        return f"{match[1]}={mask_value(match[2])}"
     return mask_url(arg)
+
+
+def _mask_container_variable(arg: str, before: str) -> str | None:
+    """`-e NAME=value` of Docker and its like; `None` for other arguments."""
+    flag = next((flag for flag in ("--env=", "-e") if arg.startswith(flag)), "")
+    if not flag and before not in ("-e", "--env"):
+        return None
+    match = _ASSIGNMENT.fullmatch(arg.removeprefix(flag))
+    return None if match is None else f"{flag}{match[1]}={_mask_variable(match[1], match[2])}"
 
 
 def _mask_reference(reference: str) -> str:
@@ -180,8 +215,8 @@ def _names_a_secret(flag: str) -> bool:
 
 
 def _mask_header(header: str) -> str:
-    name, colon, value = header.partition(":")
-    return f"{name}: {mask_value(value.strip())}" if colon else mask_value(header)
+    match = re.fullmatch(r"([\w-]+):\s*(.*)", header, re.DOTALL)
+    return mask_url(header) if match is None else f"{match[1]}: {mask_value(match[2])}"
 
 
 def _mask_one_url(url: str) -> str:

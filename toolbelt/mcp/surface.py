@@ -77,9 +77,9 @@ class Surface:
         return {served.wire_name: served for served in self.offered}
 
     @cached_property
-    def discoverable_by_name(self) -> Mapping[str, ServedTool]:
-        """The discoverable tools by the name that the client sees."""
-        return {served.wire_name: served for served in self.discoverable}
+    def discoverable_by_id(self) -> Mapping[str, ServedTool]:
+        """The discoverable tools by id."""
+        return {served.tool.id: served for served in self.discoverable}
 
     def tools_of(self, server: str) -> tuple[ServedTool, ...]:
         """Tools of a server that a client may reach."""
@@ -160,7 +160,7 @@ def serving_digest(definitions: Iterable[Mapping[str, Any]]) -> str:
     """
     total = hashlib.sha256()
     for definition in definitions:
-        covered = {key: definition.get(key) for key in ("name", "description", "inputSchema")}
+        covered = {key: definition.get(key, "") for key in ("name", "description", "inputSchema")}
         total.update(definition_text(covered).encode(errors="surrogatepass") + b"\n")
     return total.hexdigest()
 

@@ -10,8 +10,12 @@ from typing import Any, Protocol
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 
 from toolbelt.mcp.orphans import OrphanWatch
-from toolbelt.mcp.processes import ServerProcess
-from toolbelt.mcp.servers import Transport
+from toolbelt.mcp.processes import ProcessLimits, ServerProcess
+from toolbelt.servers.spec import Transport
+
+_MESSAGE_BYTES = ProcessLimits.message_bytes
+"""The longest message over HTTP, as of a process; the SDK's own limit is 1 MiB."""
+_SILENCE_SECONDS = 86_400.0
 
 
 class Startable(Protocol):
@@ -81,7 +85,9 @@ class ServerTransport:
         elif server.transport is Transport.SSE:
             from mcp.client.sse import sse_client
 
-            async with sse_client(server.url, headers={**server.headers}) as streams:
+            # Some servers are silent while there is nothing to do; the SDK would leave them after five minutes.
+            headers = {**server.headers}
+            async with sse_client(server.url, headers=headers, sse_read_timeout=_SILENCE_SECONDS) as streams:
                 yield streams
         else:
             import httpx2
@@ -90,6 +96,6 @@ class ServerTransport:
             timeout = httpx2.Timeout(30.0, read=None)
             async with (
                 httpx2.AsyncClient(headers={**server.headers}, timeout=timeout) as client,
-                streamable_http_client(server.url, http_client=client) as streams,
+                streamable_http_client(server.url, http_client=client, max_sse_event_size=_MESSAGE_BYTES) as streams,
             ):
                 yield streams

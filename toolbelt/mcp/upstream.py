@@ -23,9 +23,9 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.orphans import OrphanWatch
-from toolbelt.mcp.servers import Transport
 from toolbelt.mcp.transports import ServerTransport, Startable
 from toolbelt.mcp.wire import CLIENT_INFO, Params, PeerHandlers, Wire, negotiate, stamp
+from toolbelt.servers.spec import Transport
 from toolbelt.text import visible
 
 MAX_PAGES = 1000
@@ -152,6 +152,11 @@ class Upstream:
         if self._session is None:
             raise UpstreamError(self.name, self.status, self.error or "is not connected")
         return self._session
+
+    @property
+    def version(self) -> str:
+        """Of the protocol, as negotiated; empty while there is no connection."""
+        return "" if self._session is None else self._session.protocol_version or ""
 
     @property
     def capabilities(self) -> Mapping[str, Any]:

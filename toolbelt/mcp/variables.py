@@ -97,6 +97,20 @@ def resolve(spec: ServerSpec, environment: Mapping[str, str], ask_input: AskInpu
     )
 
 
+def needed_variables(spec: ServerSpec) -> tuple[str, ...]:
+    """The variables of the environment without which the server cannot be started, in order, each once."""
+    lookup = _Lookup(spec, {}, None)
+    texts = (spec.command, *spec.args, spec.cwd, *spec.env.values(), spec.env_file, spec.url, *spec.headers.values())
+    names: dict[str, None] = {}
+    for reference in (each for text in texts for each in find_references(text)):
+        try:
+            lookup.require(reference)
+        except UnresolvedVariableError as error:
+            kind, colon, rest = error.variable.partition(":")
+            names[input_variable(rest) if kind == "input" and colon else rest or kind] = None
+    return tuple(names)
+
+
 def find_references(text: str) -> Iterator[str]:
     """What stands between the braces of each `${…}`, in order."""
     return (match[1] for match in _REFERENCE.finditer(text))

@@ -22,9 +22,14 @@ def blank_comments(text: str) -> str:
 
     Nothing moves, so that lines and columns are those of the original; what is in strings stays.
     """
-    if "//" in text or "/*" in text:
-        text = _COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
-    return _LAST_COMMA.sub(lambda match: match[1] or f"{match[2]} ", text)
+    return _LAST_COMMA.sub(lambda match: match[1] or f"{match[2]} ", only_blank_comments(text))
+
+
+def only_blank_comments(text: str) -> str:
+    """JSON with comments, each of them as blanks; commas stay."""
+    if "//" not in text and "/*" not in text:
+        return text
+    return _COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
 
 
 _CONTAINERS = (dict, list)  # `dict | list` would be made anew for each value of a catalog

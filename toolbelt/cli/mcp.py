@@ -1,0 +1,21 @@
+"""`toolbelt mcp`: MCP servers and clients."""
+
+from __future__ import annotations
+
+import click
+
+from toolbelt.command.groups import LazyGroup, examples
+
+
+@click.group(
+    cls=LazyGroup,
+    entries={
+        "config": (
+            "toolbelt.cli.mcp_config:config",
+            "What to write into the file of a client for the gateway.",
+        ),
+    },
+    epilog=examples("toolbelt mcp config developer --client cursor"),
+)
+def mcp() -> None:
+    """MCP servers and clients: what to write into a client's file."""

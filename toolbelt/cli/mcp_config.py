@@ -1,0 +1,238 @@
+"""`toolbelt mcp config`: the gateway in a client's file (rule M9)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import click
+
+from toolbelt.command.groups import examples
+from toolbelt.command.options import option, source_options
+from toolbelt.command.project import open_current_project
+from toolbelt.console.screen import notify, print_json
+from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
+from toolbelt.mcp.client_configs import FoundConfig, list_client_places, read_client_config
+from toolbelt.mcp.client_editing import (
+    ClientChange,
+    find_moved,
+    gateway_entry,
+    plan_change,
+    undo_change,
+    write_change,
+)
+from toolbelt.mcp.variables import needed_variables
+from toolbelt.project.project import Project
+from toolbelt.stores.catalogs import find_shipped_catalog
+from toolbelt.stores.config import examine_config
+from toolbelt.stores.files import shown_path, state_folder
+from toolbelt.text import json_text, plural
+
+
+@dataclass(frozen=True)
+class Client:
+    """How a client has its servers.
+
+    Attributes:
+        label: Its name, as its users know it.
+        key: Under which its file has the servers.
+        with_type: Whether an entry has a `type`.
+    """
+
+    label: str
+    key: str = "mcpServers"
+    with_type: bool = False
+
+
+CLIENTS = MappingProxyType(
+    {
+        "claude-desktop": Client("Claude Desktop"),
+        "claude-code": Client("Claude Code", with_type=True),
+        "cursor": Client("Cursor"),
+        "vscode": Client("VS Code", key="servers", with_type=True),
+        "windsurf": Client("Windsurf"),
+    }
+)
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt mcp config developer --client cursor",
+        "toolbelt mcp config developer --client claude-desktop --write",
+        "toolbelt mcp config --client claude-desktop --undo",
+    )
+)
+@click.argument("loadout", required=False)
+@option("--client", type=click.Choice(tuple(CLIENTS)), required=True, help="Whose file.")
+@option("--client-file", metavar="FILE", help="Its file, if it is none of the usual ones.")
+@option("--entry", default="toolbelt", show_default=True, metavar="NAME", help="What the file calls the gateway.")
+@option("--write", is_flag=True, help="Change the file; a copy is kept, to which --undo returns.")
+@option("--undo", is_flag=True, help="Restore the file as it was before --write.")
+@option("--keep-originals", is_flag=True, help="Keep the entries of the servers that the gateway stands for.")
+@source_options
+def config(
+    loadout: str | None,
+    client: str,
+    client_file: str | None,
+    entry: str,
+    write: bool,
+    undo: bool,
+    keep_originals: bool,
+    catalog: str | None,
+    config: str | None,
+    as_json: bool,
+) -> None:
+    """Print what to write into a client's file, so that it starts the gateway with LOADOUT; or write it.
+
+    The entries of the servers that the gateway stands for leave the file, or the client would show their tools twice.
+    They move to a file that only you can read, where `from` in toolbelt.yaml finds them. Comments and layout stay.
+    """
+    if undo:
+        if write or loadout is not None or keep_originals:
+            raise click.UsageError("--undo goes without a LOADOUT, --write and --keep-originals.")
+        _undo(client, client_file, config, as_json=as_json)
+        return
+    if loadout is None:
+        raise click.UsageError("Missing argument 'LOADOUT'.")
+    project = open_current_project(catalog, config)
+    project.resolve(loadout)  # a wrong name is noticed here, and not when the client starts the gateway
+    servers = project.servers
+    folder = _project_folder(project.config.path)
+    file = _choose_file(client, client_file, folder, [spec.name for spec in servers])
+    started = gateway_entry(_arguments(loadout, project, catalog), os.environ, with_type=CLIENTS[client].with_type)
+    change = plan_change(
+        file,
+        servers,
+        started,
+        name=entry,
+        folder=folder,
+        new_key=CLIENTS[client].key,
+        keep_originals=keep_originals,
+    )
+    if write and change.removed:  # from then on, these entries are in a file that is safe
+        refuse_unsafe_files([file])
+    backup = write_change(change, state_folder(os.environ)) if write else None
+    tokens = _count_tokens(project, change.kept)
+    text = json_text({CLIENTS[client].key: {entry: started}})
+    if as_json:
+        print_json(
+            {
+                "client": client,
+                "file": str(file),
+                "loadout": loadout,
+                "entry": {"name": entry, **started},
+                "text": text,
+                "replaced": list(change.removed),
+                "kept": [{"name": name, "tokens": tokens.get(name)} for name in change.kept],
+                "written": write,
+                "backup": str(backup) if backup is not None else None,
+            }
+        )
+    elif not write:
+        click.echo(text)
+    _warn(project, change, tokens, file)
+    _explain(change, file, client, entry, backup, write=write)
+
+
+def _undo(client: str, client_file: str | None, config: str | None, *, as_json: bool) -> None:
+    folder = _project_folder(examine_config(Path.cwd(), config).path)
+    state = state_folder(os.environ)
+    if client_file is not None:
+        files = [Path(client_file).absolute()]
+    else:
+        files = [place.path for place in _places(client, folder)]
+    changed = [file for file in files if find_moved(file, state)]
+    done = undo_change(changed[0] if changed else files[0], state)
+    if as_json:
+        data = {"client": client, "file": str(done.file), "restored": list(done.restored), "deleted": done.deleted}
+        print_json(data)
+    shown = shown_path(done.file)
+    if done.was_original:
+        notify(f"{shown} is as it was before; the copy was removed", "")
+    elif done.deleted:
+        notify(f"deleted {shown}, which was not there before", "")
+    else:
+        notify(f"restored {shown}, with {_listed(done.restored)}", "")
+
+
+def _project_folder(path: Path | None) -> Path:
+    return path.absolute().parent if path is not None else Path.cwd()
+
+
+def _arguments(loadout: str, project: Project, catalog: str | None) -> list[str]:
+    """What follows `toolbelt serve`; a client starts it in a folder of its own."""
+    arguments = [loadout]
+    if project.config.path is not None:
+        arguments += ["--config", str(project.config.path.absolute())]
+    if catalog is not None:
+        arguments += ["--catalog", catalog if find_shipped_catalog(catalog) else str(Path(catalog).absolute())]
+    return arguments
+
+
+def _places(client: str, folder: Path) -> list[FoundConfig]:
+    places = list_client_places(folder, environment=os.environ)
+    return [place for place in places if place.client == CLIENTS[client].label]
+
+
+def _choose_file(client: str, given: str | None, folder: Path, names: Sequence[str]) -> Path:
+    """The file that has one of the servers; else the project's, else the user's."""
+    if given is not None:
+        return Path(given).absolute()
+    places = _places(client, folder)
+    for place in places:
+        if place.path.is_file():
+            found = read_client_config(place.path, folder)
+            if found.gateways or {spec.name for spec in found.servers} & set(names):
+                return place.path
+    first = next((place for place in places if place.is_project or place.path.is_file()), places[0])
+    return first.path
+
+
+def _count_tokens(project: Project, names: Sequence[str]) -> dict[str, int]:
+    """Tokens of the tools of servers, by server; those that are not in the catalog are left out."""
+    if not names:
+        return {}
+    tokens = project.tokens()
+    found: dict[str, int] = {}
+    for plugin in project.catalog.plugins:
+        if plugin.server in names:
+            ids = [tool.id for tool in plugin.tools]
+            found[plugin.server] = found.get(plugin.server, 0) + tokens.of(ids)
+    return found
+
+
+def _warn(project: Project, change: ClientChange, tokens: dict[str, int], file: Path) -> None:
+    shown = shown_path(file)
+    if not project.servers:
+        notify("toolbelt.yaml has no `servers`, so the gateway has nothing to serve; run: toolbelt init", "warning")
+    if change.kept:
+        count = f"{sum(tokens.values()):,} tokens of definitions" if tokens else "their definitions"
+        notify(f"{shown} keeps {_listed(change.kept)}: {count} are shown a second time in each request", "warning")
+    if change.differing:
+        notify(f"{shown} keeps {_listed(change.differing)}: toolbelt.yaml has another server of that name", "warning")
+    if variables := dict.fromkeys(name for spec in project.servers for name in needed_variables(spec)):
+        notify(f"the client must have these variables in its environment: {', '.join(variables)}")
+    missing = Approvals(state_folder(os.environ)).missing(project.servers, os.environ)
+    if missing:
+        names = _listed([spec.name for spec in missing])
+        notify(f"not approved yet, so the gateway will not start: {names}; run: toolbelt catalog sync", "warning")
+
+
+def _explain(change: ClientChange, file: Path, client: str, entry: str, backup: Path | None, *, write: bool) -> None:
+    shown, label = shown_path(file), CLIENTS[client].label
+    if not write:
+        removed = f", without {_listed(change.removed)}" if change.removed else ""
+        notify(f"this belongs into {shown}{removed}; --write does it, and --undo restores the file")
+    elif backup is None:
+        notify(f"{shown} has {entry!r} as it should be", "")
+    else:
+        removed = f"; {plural(len(change.removed), 'entry', 'entries')} moved: {_listed(change.removed)}"
+        notify(f"wrote {entry!r} into {shown}{removed if change.removed else ''}", "")
+        notify(f"restart {label} to use it; to go back: toolbelt mcp config --client {client} --undo", "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "no entries"
