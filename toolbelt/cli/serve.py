@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface
+from toolbelt.mcp.audit import AuditLog, audit_folder
+from toolbelt.mcp.discovery import DiscoverMode, make_discovery
+from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
 
 if TYPE_CHECKING:
     from toolbelt.mcp.variables import ResolvedServer
@@ -33,6 +36,15 @@ if TYPE_CHECKING:
     help="Seconds that the first list waits for servers; those that are later lose nothing.",
 )
 @option("--name-limit", type=click.IntRange(16, 64), default=NAME_LIMIT, metavar="N", help="Characters of a name.")
+@option(
+    "--discover",
+    type=click.Choice([mode.value for mode in DiscoverMode]),
+    default=DiscoverMode.CALL_THROUGH.value,
+    show_default=True,
+    help="How discoverable tools are reached: by meta-tools, or not at all.",
+)
+@option("--log-arguments", is_flag=True, help="Record the arguments of calls in the audit log.")
+@option("--audit-required", is_flag=True, help="Refuse calls that the audit log cannot record.")
 @option("--unlocked", is_flag=True, help="Serve also tools that changed since the last sync.")
 @option("--yes", is_flag=True, help="Start servers that are not approved, this once.")
 @config_option
@@ -42,6 +54,9 @@ def serve(
     call_timeout: float,
     start_timeout: float,
     name_limit: int,
+    discover: str,
+    log_arguments: bool,
+    audit_required: bool,
     unlocked: bool,
     yes: bool,
     config: str | None,
@@ -54,17 +69,41 @@ def serve(
     """
     project = open_current_project(catalog, config)
     surface = make_surface(project.resolve(loadout), name_limit=name_limit)
+    discovery = None
+    if discover == DiscoverMode.CALL_THROUGH:
+        discovery = make_discovery(surface, project.catalog, served_names(project.catalog, name_limit))
     servers = open_servers(project, surface, yes=yes)
+    audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
     # From here on, standard output belongs to the protocol; what follows may run code of others.
     from toolbelt.mcp.standard_streams import claim_standard_streams
 
     streams = claim_standard_streams()
-    from toolbelt.mcp.gateway import Gateway, GatewayOptions
+    from toolbelt.mcp.assembling import assemble_gateway
+    from toolbelt.mcp.gateway import GatewayOptions
     from toolbelt.mcp.serving import serve_stdio
 
     options = GatewayOptions(call_timeout, start_timeout, unlocked)
-    gateway = Gateway(surface, servers, options, log=_log)
-    click.get_current_context().exit(serve_stdio(gateway, streams))
+    gateway = assemble_gateway(
+        surface, servers, options, log=_log, counter=project.counter, discovery=discovery, audit=audit
+    )
+    try:
+        code = serve_stdio(gateway, streams)
+    finally:
+        audit.close()
+    click.get_current_context().exit(code)
+
+
+def open_audit_log(*, required: bool, log_arguments: bool) -> AuditLog:
+    """The user's audit log, opened (rule M10).
+
+    Raises:
+        StorageError: it is required, and cannot be written.
+    """
+    # Tokens of answers are estimated: a vocabulary would take more memory than the rest of the gateway.
+    folder, count = audit_folder(os.environ), EstimateCounter()
+    audit = AuditLog(folder, report=_log, count=count, required=required, log_arguments=log_arguments)
+    audit.start()
+    return audit
 
 
 def open_servers(project: Project, surface: Surface, *, yes: bool) -> Mapping[str, ResolvedServer]:
