@@ -10,7 +10,7 @@ from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import Definition, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.mcp.discovery import Discovery
+from toolbelt.mcp.discovery import make_discovery
 from toolbelt.mcp.surface import NAME_LIMIT, Surface, count_definitions, served_names, serving_digest
 
 
@@ -69,10 +69,5 @@ def list_served(
 
 
 def _meta_definitions(surface: Surface, catalog: Catalog, name_limit: int) -> list[Definition]:
-    offered = [served.tool for served in surface.offered]
-    discoverable = [served.tool for served in surface.discoverable]
-    reachable = {tool.id for tool in (*offered, *discoverable)}
-    withheld = [tool for tool in catalog.tools if tool.id not in reachable]
-    names = served_names(catalog, name_limit)
-    discovery = Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld)
+    discovery = make_discovery(surface, catalog, served_names(catalog, name_limit))
     return [thaw(mcp_definition(tool, tool.name)) for tool in discovery.definitions]
