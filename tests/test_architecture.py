@@ -134,6 +134,7 @@ SIBLING_ONLY = {
     "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
     "toolbelt.mcp.http": "any server of the SDK over HTTP; knows nothing of gateways",
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
+    "toolbelt.mcp.idleness": "when a connection is not needed; together over 400 lines",
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
     "toolbelt.mcp.meta_calls": "answers calls of meta-tools, which nothing else does with the SDK",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
