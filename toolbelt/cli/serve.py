@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -19,13 +20,13 @@ from toolbelt.mcp.discovery import DiscoverMode, make_discovery
 from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
 
 if TYPE_CHECKING:
+    from toolbelt.mcp.standard_streams import ProtocolStreams
     from toolbelt.mcp.variables import ResolvedServer
     from toolbelt.project.project import Project
+    from toolbelt.runtime.registry import ToolRegistry
 
 
-@click.command(
-    epilog=examples("toolbelt serve developer", "toolbelt serve developer --catalog tools.yaml --call-timeout 60")
-)
+@click.command(epilog=examples("toolbelt serve developer", "toolbelt serve developer --tools mytools:registry"))
 @click.argument("loadout")
 @option("--call-timeout", type=click.FloatRange(min=0.1), default=300.0, metavar="S", help="Seconds for one call.")
 @option(
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="How discoverable tools are reached: by meta-tools, or not at all.",
 )
+@option(
+    "--tools",
+    "python_tools",
+    metavar="M:A",
+    help="A ToolRegistry, as module:attribute: its tools are served beside those of servers.",
+)
 @option("--log-arguments", is_flag=True, help="Record the arguments of calls in the audit log.")
 @option("--audit-required", is_flag=True, help="Refuse calls that the audit log cannot record.")
 @option("--unlocked", is_flag=True, help="Serve also tools that changed since the last sync.")
@@ -55,6 +62,7 @@ def serve(
     start_timeout: float,
     name_limit: int,
     discover: str,
+    python_tools: str | None,
     log_arguments: bool,
     audit_required: bool,
     unlocked: bool,
@@ -68,29 +76,70 @@ def serve(
     synced; a tool that changed since is withheld. Calls go to the servers of toolbelt.yaml, which must be approved.
     """
     project = open_current_project(catalog, config)
-    surface = make_surface(project.resolve(loadout), name_limit=name_limit)
+    streams: ProtocolStreams | None = None
+    registry: ToolRegistry | None = None
+    local: tuple[str, ...] = ()
+    if python_tools is not None:
+        registry, streams = open_python_tools(python_tools, project, yes=yes)
+        project, local = add_to_project(project, registry)
+    surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
     discovery = None
     if discover == DiscoverMode.CALL_THROUGH:
         discovery = make_discovery(surface, project.catalog, served_names(project.catalog, name_limit))
     servers = open_servers(project, surface, yes=yes)
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
-    # From here on, standard output belongs to the protocol; what follows may run code of others.
+    # From here on, standard output belongs to the protocol.
     from toolbelt.mcp.standard_streams import claim_standard_streams
 
-    streams = claim_standard_streams()
+    streams = streams or claim_standard_streams()
     from toolbelt.mcp.assembling import assemble_gateway
     from toolbelt.mcp.gateway import GatewayOptions
     from toolbelt.mcp.serving import serve_stdio
 
     options = GatewayOptions(call_timeout, start_timeout, unlocked)
     gateway = assemble_gateway(
-        surface, servers, options, log=_log, counter=project.counter, discovery=discovery, audit=audit
+        surface,
+        servers,
+        options,
+        log=_log,
+        counter=project.counter,
+        discovery=discovery,
+        audit=audit,
+        python_tools=registry,
     )
     try:
         code = serve_stdio(gateway, streams)
     finally:
         audit.close()
     click.get_current_context().exit(code)
+
+
+def open_python_tools(reference: str, project: Project, *, yes: bool) -> tuple[ToolRegistry, ProtocolStreams]:
+    """Python tools, approved and imported, and the descriptors of the protocol, which no print of theirs reaches.
+
+    Raises:
+        ToolbeltError: it is not approved, or cannot be imported.
+    """
+    from toolbelt.command.approval import approve
+    from toolbelt.mcp.standard_streams import claim_standard_streams
+    from toolbelt.servers.spec import PythonReference
+
+    spec = PythonReference(reference, str(project.folder.absolute()), source="--tools")
+    approve([spec], yes=yes)
+    streams = claim_standard_streams()
+    from toolbelt.mcp.python_tools import load_registry
+
+    return load_registry(spec), streams
+
+
+def add_to_project(project: Project, registry: ToolRegistry) -> tuple[Project, tuple[str, ...]]:
+    """The project with Python tools in its catalog, and the names of their plugins there."""
+    from toolbelt.mcp.python_tools import add_python_tools
+
+    catalog = add_python_tools(project.catalog, registry)
+    own = {plugin.key for plugin in registry.catalog.plugins}
+    names = tuple(plugin.name for plugin in catalog.plugins if plugin.key in own)
+    return replace(project, catalog_file=replace(project.catalog_file, catalog=catalog, is_shipped=False)), names
 
 
 def open_audit_log(*, required: bool, log_arguments: bool) -> AuditLog:
