@@ -136,6 +136,7 @@ SIBLING_ONLY = {
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
     "toolbelt.mcp.meta_calls": "answers calls of meta-tools, which nothing else does with the SDK",
+    "toolbelt.mcp.idleness": "when a connection is not needed; together over 400 lines",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
     "toolbelt.mcp.secrets": "what a secret looks like, apart from the log",
     "toolbelt.mcp.verification": "compares two lists of tools, without asking anybody",
