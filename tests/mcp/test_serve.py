@@ -5,13 +5,20 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+import mcp.types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, TextContent
+from pydantic import FileUrl
 
 from tests.mcp.gateways import gateway_client, write_project
-from tests.mcp.small import small_server
+from tests.mcp.small import small_server, synced_catalog, synced_plugin
+from tests.servers.mcp_running import everything_stdio
 from tests.servers.mcp_small import DEFINITIONS
+from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.mcp.surface import make_surface
+from toolbelt.mcp.upstream import Upstream
+from toolbelt.servers.spec import ServerSpec, Transport
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
@@ -79,3 +86,54 @@ def test_M6_hidden_disabled_and_unknown_tools_give_the_same_error_and_the_log_th
             assert reason in shown(tmp_path / "log")
 
     run(scenario())
+
+
+ANSWER = types.ElicitResult(action="accept", content={"name": "Ada"})
+
+
+async def _elicit(_context: Any, _params: types.ElicitRequestParams) -> types.ElicitResult:
+    return ANSWER
+
+
+async def _list_roots(_context: Any) -> types.ListRootsResult:
+    return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///tmp"))])
+
+
+@pytest.mark.parametrize("era", ["2025", "2026"])
+@ERAS
+def test_M5_a_server_of_either_era_asks_a_client_of_either_era(era: str, mode: str, tmp_path: Path) -> None:
+    """Elicitation and roots, also where a server asks in the middle of a call and the client is asked by its result."""
+    entry = everything_stdio(*(["--era", "2025"] if era == "2025" else [])).entry
+    spec = ServerSpec("every", Transport.STDIO, entry["command"], tuple(entry["args"]), env=entry["env"])
+
+    async def scenario() -> None:
+        async with Upstream(spec) as upstream:
+            listed = await upstream.list_tools()
+        write_project(tmp_path, [spec], [synced_plugin("every", listed)])
+        callbacks: dict[str, Any] = {"elicitation_callback": _elicit, "list_roots_callback": _list_roots}
+        async with gateway_client(tmp_path, mode=mode, **callbacks) as client:
+            answered = await client.call_tool("ask_user", {"times": 2})
+            assert (answered.structured_content or {})["last"] == {"action": "accept", "content": {"name": "Ada"}}
+            assert "file:///tmp" in (await client.call_tool("ask_roots", {})).model_dump_json()
+            resources = (await client.list_resources()).resources
+            assert resources
+            assert (await client.read_resource(str(resources[0].uri))).contents
+            with pytest.raises(MCPError, match="not found"):
+                await client.read_resource("file:///etc/passwd")
+
+    run(scenario())
+
+
+def test_M6_resources_of_a_server_without_an_active_tool_are_not_offered(tmp_path: Path) -> None:
+    plugins = [synced_plugin(), synced_plugin("other")]
+    catalog = synced_catalog(*plugins)
+    loadouts = [
+        ToolLoadout("two", default_plugins=frozenset({"small", "other"})),
+        ToolLoadout("one", default_plugins=frozenset({"small/add"}), discoverable_patterns=("other",)),
+        ToolLoadout("off", default_plugins=frozenset({"small"}), disabled_plugins=frozenset({"small"})),
+    ]
+    registry = ToolLoadoutRegistry(loadouts)
+    served = {each.name: make_surface(registry.resolve(each.name, catalog)) for each in loadouts}
+    assert served["two"].resource_servers == ("small", "other")
+    assert (served["one"].resource_servers, served["one"].servers) == (("small",), ("small", "other"))
+    assert served["off"].resource_servers == ()

@@ -14,7 +14,8 @@ from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.connections import ServerConnection
-from toolbelt.mcp.front import Context
+from toolbelt.mcp.conversations import MAX_ROUNDS, Conversation, answer_questions, is_question
+from toolbelt.mcp.front import Context, is_modern
 from toolbelt.mcp.surface import ServedTool
 from toolbelt.mcp.upstream import UpstreamError
 from toolbelt.mcp.wire import Params
@@ -142,8 +143,45 @@ class CallRunner:
         Raises:
             MCPError: the server's, as it is; or there is no server, or it ended, or took too long.
         """
+        state = params.get("requestState")
+        conversation = client.conversations.pop(state, None) if isinstance(state, str) else None
+        if conversation is not None:
+            conversation.context = context
+            conversation.answer(params.get("inputResponses") or {})
+            return await self._converse(client, conversation)
         upstream = connection.upstream
-        call = client.start_call(context, upstream.name, params)
+        if is_modern(client.version) and upstream.is_connected and not is_modern(upstream.version):
+            conversation = Conversation()
+            call = self._relay(client, context, connection, method, params, of_start, conversation)
+            conversation.start(call)
+            return await self._converse(client, conversation)
+        result = await self._relay(client, context, connection, method, params, of_start)
+        rounds = 0
+        while is_question(result) and not is_modern(client.version) and rounds < MAX_ROUNDS:
+            rounds += 1
+            again = await answer_questions(context, params, result)
+            result = await self._relay(client, context, connection, method, again, of_start)
+        return result
+
+    async def _converse(self, client: Client, conversation: Conversation) -> dict[str, Any]:
+        result = await conversation.next()
+        if is_question(result):
+            client.conversations[conversation.id] = conversation
+            conversation.expire_after(self._timeout_seconds)
+        return result
+
+    async def _relay(
+        self,
+        client: Client,
+        context: Context,
+        connection: ServerConnection,
+        method: str,
+        params: Params,
+        of_start: int | None,
+        conversation: Conversation | None = None,
+    ) -> dict[str, Any]:
+        upstream = connection.upstream
+        call = client.start_call(context, upstream.name, params, conversation)
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 with connection.routing(client, call, params) as sent:

@@ -6,17 +6,23 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from mcp.server.connection import allowed_log_levels
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_REQUEST
 
 from toolbelt.catalog.definitions import Definition
 from toolbelt.mcp.connections import TOOLS_CHANGED, CallUnderWay, ServerConnection
+from toolbelt.mcp.contents import Contents
+from toolbelt.mcp.conversations import Conversation
 from toolbelt.mcp.front import Context, Notices, ask_client, is_modern
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.surface import ServedTool, Surface
 from toolbelt.mcp.transports import Startable
 from toolbelt.mcp.upstream import Upstream, UpstreamError, UpstreamLimits
 from toolbelt.mcp.wire import Params, PeerHandlers
+
+LOG_LEVEL_SECONDS = 10.0
+"""Until a server has to have set its level of log messages."""
 
 
 class Client:
@@ -37,6 +43,8 @@ class Client:
         info: Its name and version, as it says.
         version: Of the protocol that it speaks; empty before `begin`.
         notices: Notifications to it.
+        conversations: Calls that wait for its answers, by the state with which it comes back.
+        contents: Resources and prompts of its servers.
     """
 
     def __init__(
@@ -54,7 +62,8 @@ class Client:
         self.capabilities: Mapping[str, Any] = {}
         self.info: Mapping[str, Any] = {}
         self.version = ""
-        self.log_level = ""
+        self.conversations: dict[str, Conversation] = {}
+        self.contents = Contents(self, log)
         self.notices = Notices(log)
         self.initialized = asyncio.Event()
         self._servers = servers
@@ -62,6 +71,7 @@ class Client:
         self._limits = limits
         self._shared = shared or {}
         self._orphans = orphans
+        self._log_level: Params = {}
         self._calls: list[CallUnderWay] = []
         self._context: Context | None = None
         self._starting: list[asyncio.Task[None]] = []
@@ -125,10 +135,30 @@ class Client:
                 definitions.append({**live, "name": tool.wire_name})
         return definitions
 
-    def start_call(self, context: Context, server: str, params: Params) -> CallUnderWay:
+    async def set_log_level(self, params: Params) -> None:
+        """Give the servers that log the level that the client wants: those that run now, others when they start."""
+        self._log_level = params
+        running = [connection for name, connection in self.connections.items() if name not in self._shared]
+        await asyncio.gather(*(self._send_log_level(connection.upstream) for connection in running))
+
+    async def _send_log_level(self, upstream: Upstream) -> None:
+        if self._log_level and upstream.is_connected and "logging" in upstream.capabilities:
+            try:
+                await upstream.request("logging/setLevel", self._log_level, timeout=LOG_LEVEL_SECONDS)
+            except (UpstreamError, MCPError) as error:
+                self._log(f"{upstream.name}: logging/setLevel: {error}")
+
+    async def notify_servers(self, method: str, params: Params) -> None:
+        """Give a notification of the client to all servers that are running and not shared."""
+        own = [connection.upstream for name, connection in self.connections.items() if name not in self._shared]
+        await asyncio.gather(*(upstream.notify(method, params) for upstream in own))
+
+    def start_call(
+        self, context: Context, server: str, params: Params, conversation: Conversation | None = None
+    ) -> CallUnderWay:
         """Remember a request that a server works on; `end_call` forgets it."""
         token = (params.get("_meta") or {}).get("progressToken")
-        call = CallUnderWay(context, server, token if isinstance(token, str | int) else None)
+        call = CallUnderWay(context, server, token if isinstance(token, str | int) else None, conversation)
         self._calls.append(call)
         return call
 
@@ -140,6 +170,8 @@ class Client:
         """End all connections, at the same time; `hurry` as for `Upstream.close`."""
         for task in self._starting:
             task.cancel()
+        for conversation in self.conversations.values():
+            conversation.cancel()
         own = [connection.upstream for name, connection in self.connections.items() if name not in self._shared]
         await asyncio.gather(*(upstream.close(hurry=hurry) for upstream in own))
         await self.notices.close()
@@ -153,6 +185,7 @@ class Client:
         except MCPError as error:
             self._log(f"{name}: cannot list its tools: {error}")
             return
+        await self._send_log_level(connection.upstream)
         for tool in connection.served:
             if tool.upstream_name in verification.changed:
                 self._log(f"{name}: tool {tool.wire_name!r} is withheld: {verification.changed[tool.upstream_name]}")
@@ -170,11 +203,20 @@ class Client:
             if method == TOOLS_CHANGED and (connection := self.connections.get(server)) is not None:
                 connection.forget()
             return
+        if method == "notifications/message" and not self._wants_log(server, params.get("level")):
+            return
         call = self._find_call(server, params.get("progressToken") if method == "notifications/progress" else None)
         if call is not None:
             self.notices.put(call.context, method, params, related=True)
         elif self._context is not None and not method.startswith("notifications/progress"):
             self.notices.put(self._context, method, params, related=False)
+
+    def _wants_log(self, server: str, level: object) -> bool:
+        """From 2026 on, a client receives log messages of a call only if the call asks for them."""
+        call = self._find_call(server)
+        return not is_modern(self.version) or (
+            call is not None and level in allowed_log_levels(self.version, (call.context.params or {}).get("_meta"))
+        )
 
     def _find_call(self, server: str, token: object = None) -> CallUnderWay | None:
         """The call with that progress token, else the last one that began: servers do not say to which they refer."""
@@ -186,9 +228,11 @@ class Client:
     async def _answer(self, server: str, method: str, params: Params) -> dict[str, Any]:
         """A request of a server (sampling, elicitation, roots), answered by the client."""
         await self.initialized.wait()
-        if self._context is None or is_modern(self.version):
-            raise MCPError(code=INVALID_REQUEST, message=f"This client cannot be asked for {method}.")
         call = self._find_call(server)
+        if call is not None and call.conversation is not None:
+            return await call.conversation.ask(method, params)
+        if self._context is None or is_modern(self.version):
+            raise MCPError(code=INVALID_REQUEST, message=f"This client cannot be asked for {method} now.")
         if call is not None:
             return await ask_client(call.context, method, params, related=True)
         return await ask_client(self._context, method, params, related=False)

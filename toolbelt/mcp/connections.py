@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from toolbelt.mcp.conversations import Conversation
 from toolbelt.mcp.front import Context
 from toolbelt.mcp.limited_log import LimitedLog
 from toolbelt.mcp.orphans import OrphanWatch
@@ -40,11 +41,13 @@ class CallUnderWay:
         context: Of the client's request.
         server: Who works on it.
         token: The client's progress token; `None` if it wants no progress.
+        conversation: Where the server's questions go, if the client cannot be sent requests.
     """
 
     context: Context
     server: str
     token: str | int | None = None
+    conversation: Conversation | None = None
 
 
 @dataclass
@@ -76,7 +79,7 @@ class ServerConnection:
             await upstream.start()
             start = upstream.starts
             if self.verification is None or self.verified_start != start:
-                self.verification = verify_tools(self.served, await upstream.list_tools())
+                self.verification = verify_tools(self.served, await upstream.list_tools(), upstream.version)
                 self.verified_start = start
             return self.verification
 

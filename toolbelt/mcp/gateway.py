@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult
@@ -28,6 +29,7 @@ from toolbelt.catalog.definitions import Definition
 from toolbelt.mcp.calls import CallRunner, Policy
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.connections import ServerConnection, SharedConnection
+from toolbelt.mcp.contents import Kind
 from toolbelt.mcp.front import Context, is_modern
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.surface import ServedTool, Surface
@@ -104,7 +106,22 @@ class Gateway:
         self._servers = servers
         self._shared: dict[str, ServerConnection] = {}
         self._orphans = OrphanWatch()
-        self._handlers: dict[str, Handler] = {"tools/list": self._list_tools, "tools/call": self._call_tool}
+        self._handlers: dict[str, Handler] = {
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+            "logging/setLevel": self._set_level,
+        }
+        if surface.resource_servers:
+            self._handlers |= {
+                "resources/list": partial(self._list_contents, Kind.RESOURCES),
+                "resources/templates/list": partial(self._list_contents, Kind.TEMPLATES),
+                "resources/read": self._ask_resource_server,
+                "resources/subscribe": self._ask_resource_server,
+                "resources/unsubscribe": self._ask_resource_server,
+                "prompts/list": partial(self._list_contents, Kind.PROMPTS),
+                "prompts/get": self._get_prompt,
+                "completion/complete": self._complete,
+            }
 
     def open_client(self) -> Client:
         """The state of a new client session; whoever opens it closes it."""
@@ -150,6 +167,8 @@ class Gateway:
         if context.request_id is None:
             if method == "notifications/initialized":
                 client.initialized.set()
+            elif method == "notifications/roots/list_changed":
+                await client.notify_servers(method, params)
             return await call_next(context)
         if method == "initialize":
             result = await call_next(context)
@@ -163,7 +182,10 @@ class Gateway:
         handler = self._handlers.get(method)
         if handler is None or not client.is_begun:
             return await call_next(context)
-        validate_client_request(method, version, context.params)
+        try:
+            validate_client_request(method, version, context.params)
+        except KeyError:  # this version has no such method
+            return await call_next(context)
         result = await handler(client, context, params)
         return _finish(result, method, server.server_info_stamp) if is_modern(version) else result
 
@@ -182,6 +204,34 @@ class Gateway:
             self.log(f"call of {name!r} refused: {reason}")
             raise unknown_tool(name)
         return await self.calls.run(client, context, served, params)
+
+    async def _list_contents(self, kind: Kind, client: Client, _context: Context, _params: Params) -> dict[str, Any]:
+        return {kind.value[1]: await client.contents.entries(kind)}
+
+    async def _ask_resource_server(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
+        server = await client.contents.find_resource(params["uri"])
+        return await self.calls.request(client, context, client.connections[server], context.method, params)
+
+    async def _get_prompt(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
+        place = await client.contents.find_prompt(params["name"])
+        sent = {**params, "name": place.name}
+        return await self.calls.request(client, context, client.connections[place.server], context.method, sent)
+
+    async def _complete(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
+        reference = params["ref"]
+        if reference.get("type") == "ref/prompt":
+            place = await client.contents.find_prompt(reference["name"])
+            server, sent = place.server, {**params, "ref": {**reference, "name": place.name}}
+        else:
+            server, sent = await client.contents.find_resource(reference["uri"]), {**params}
+        connection = client.connections[server]
+        if "completions" not in connection.upstream.capabilities:
+            return {"completion": {"values": []}}
+        return await self.calls.request(client, context, connection, context.method, sent)
+
+    async def _set_level(self, client: Client, _context: Context, params: Params) -> dict[str, Any]:
+        await client.set_log_level(params)
+        return {}
 
 
 def unknown_tool(name: str) -> MCPError:

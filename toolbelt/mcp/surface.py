@@ -160,7 +160,7 @@ def serving_digest(definitions: Iterable[Mapping[str, Any]]) -> str:
     """
     total = hashlib.sha256()
     for definition in definitions:
-        covered = {key: definition.get(key) for key in ("name", "description", "inputSchema")}
+        covered = {key: definition.get(key, "") for key in ("name", "description", "inputSchema")}
         total.update(definition_text(covered).encode(errors="surrogatepass") + b"\n")
     return total.hexdigest()
 

@@ -154,6 +154,11 @@ class Upstream:
         return self._session
 
     @property
+    def version(self) -> str:
+        """Of the protocol, as negotiated; empty while there is no connection."""
+        return "" if self._session is None else self._session.protocol_version or ""
+
+    @property
     def capabilities(self) -> Mapping[str, Any]:
         """What the server can do, as plain values; empty while there is no connection."""
         if self._session is None or self._session.server_capabilities is None:
