@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.wording import mentions
 from toolbelt.errors import InvalidDefinitionError
-from toolbelt.mcp.splitting import MANY, find_group, group_tools, propose_split, read_split, split_schema
+from toolbelt.servers.splitting import MANY, find_group, group_tools, propose_split, read_split, split_schema
 from toolbelt.sources import parse_yaml
 from toolbelt.sources.section import Section
 

@@ -19,7 +19,8 @@ from toolbelt.catalog.reader import parse_catalog
 from toolbelt.catalog.tokens import EstimateCounter, count_named_tools
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.mcp.changes import Change, ChangeKind, find_changes, total_tokens
-from toolbelt.mcp.sync import MAX_NAME, RESERVED_NAMES, Listing, ServerStatus, sync_catalog
+from toolbelt.mcp.surface import NAME_LIMIT
+from toolbelt.mcp.sync import RESERVED_NAMES, Listing, ServerStatus, sync_catalog
 from toolbelt.sources import parse_json
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "$schema": "http://json-schema.org/draft-07/"}
@@ -104,7 +105,7 @@ def test_M4_adding_a_server_or_splitting_one_renames_nothing(
     before, after = wire_names(old), wire_names(new)
     assert {key: after[key] for key in before} == before
     assert len(set(after.values())) == len(after)
-    assert all(is_legal_wire_name(name, MAX_NAME) and name not in RESERVED_NAMES for name in after.values())
+    assert all(is_legal_wire_name(name, NAME_LIMIT) and name not in RESERVED_NAMES for name in after.values())
 
 
 @given(projects, projects)
@@ -165,7 +166,7 @@ def test_M4_same_names_of_two_servers_get_the_server_before_them_and_who_came_fi
 def test_M5_long_names_and_names_of_meta_tools_are_changed() -> None:
     names = wire_names(sync(EMPTY, listing("s", "call_tool", "x" * 46, "x" * 45)))
     assert names["s", "x" * 45] == "x" * 45
-    assert len(names["s", "x" * 46]) == MAX_NAME
+    assert len(names["s", "x" * 46]) == NAME_LIMIT
     assert names["s", "call_tool"] != "call_tool"
 
 

@@ -14,9 +14,10 @@ from toolbelt.command.groups import LazyGroup, examples
         "show": ("toolbelt.cli.catalog_show:show", "One plugin or tool whole."),
         "stats": ("toolbelt.cli.catalog_show:stats", "How many plugins, tools and tokens, and where."),
         "import": ("toolbelt.cli.catalog_import:import_command", "A catalog from what you have."),
+        "sync": ("toolbelt.cli.catalog_sync:sync", "Ask MCP servers for their tools again."),
         "lint": ("toolbelt.cli.catalog_lint:lint", "What is wrong or doubtful about the tools."),
     },
     epilog=examples("toolbelt catalog stats"),
 )
 def catalog() -> None:
-    """The tools there are: list, import, lint."""
+    """The tools there are: list, import, sync, lint."""

@@ -11,13 +11,14 @@ from toolbelt.command.groups import LazyGroup, examples
 @click.group(
     cls=LazyGroup,
     entries={
+        "init": ("toolbelt.cli.init:init", "Make a project from the MCP servers that you have."),
         "loadout": ("toolbelt.cli.loadout:loadout", "Which tools an agent sees, why, and what they cost."),
         "toolkit": (
             "toolbelt.cli.toolkit:toolkit",
             "Bundles of tools: what they hold, and what switches them.",
         ),
         "session": ("toolbelt.cli.session:session", "What agents have loaded, by session: show, load, unload, reset."),
-        "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, lint."),
+        "catalog": ("toolbelt.cli.catalog:catalog", "The tools there are: list, import, sync, lint."),
         "serve": ("toolbelt.cli.serve:serve", "Offer a loadout's tools to an MCP client: the gateway."),
         "model": ("toolbelt.cli.model:model", "What is known of models: windows, limits, prices; what fits them."),
         "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),

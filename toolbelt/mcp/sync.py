@@ -23,13 +23,12 @@ from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.importers.tool_lists import read_mcp_tool
 from toolbelt.mcp.categories import propose_category
-from toolbelt.mcp.splitting import SplitData, group_tools
+from toolbelt.mcp.surface import NAME_LIMIT
 from toolbelt.patterns import fold
+from toolbelt.servers.splitting import SplitData, group_tools
 from toolbelt.tiers.meta_tools import TierMetaRole
 from toolbelt.toolkits.toolkit import RESERVED
 
-MAX_NAME = 45
-"""Characters of a wire name, because clients put a prefix before it (rule M5)."""
 _GATEWAY = ("search_tools", "describe_tools", "call_tool_read", "call_tool")
 RESERVED_NAMES = frozenset({*_GATEWAY, *RESERVED, *map(str, TierMetaRole), *map(str, CapabilityRole)})
 """Names of meta-tools, which no server's tool gets."""
@@ -53,7 +52,8 @@ class Listing:
         tools: As it sent them, in its order, of all pages.
         version: Of the server.
         protocol: The version of the protocol that was negotiated.
-        error: Why there are none, in a sentence; empty if it is `ok`.
+        error: Why there are none; empty if it is `ok`.
+        log: The last lines that a server wrote to standard error before it failed.
         seconds: From the start to the last page.
     """
 
@@ -63,6 +63,7 @@ class Listing:
     version: str = ""
     protocol: str = ""
     error: str = ""
+    log: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
@@ -206,7 +207,7 @@ def _with_wire_names(plugins: Sequence[Plugin], old: Catalog) -> Iterator[Plugin
         if plugin.server
         for tool in plugin.tools
     ]
-    assigned = assign_wire_names(of_servers, {*RESERVED_NAMES, *own.values()}, max_length=MAX_NAME)
+    assigned = assign_wire_names(of_servers, {*RESERVED_NAMES, *own.values()}, max_length=NAME_LIMIT)
     for plugin in plugins:
         names = own if not plugin.server else {t.id: assigned[f"{plugin.server}/{t.name}"] for t in plugin.tools}
         yield replace(plugin, tools=tuple(replace(tool, wire_name=names[tool.id]) for tool in plugin.tools))

@@ -11,6 +11,7 @@ from typing import Any
 from toolbelt.catalog.frozen import freeze
 from toolbelt.servers.entries import PROJECT_KEYS, EntryOrigin, read_entry
 from toolbelt.servers.spec import ServerSpec
+from toolbelt.servers.splitting import read_split
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
@@ -81,7 +82,7 @@ def _read_server(name: str, entry: Section, origin: EntryOrigin) -> WrittenServe
             entry.add_error("missing-key", f"{entry.label} needs a `from`, a `command` or a `url`.")
         return None
     entry.check_keys(SERVER_KEYS, "server")
-    split = entry.read_mapping("split")
+    split = read_split(entry.child("split"))
     from_file = entry.read_text("from") or ""
     spec = None
     if entry.child("from").value is None:

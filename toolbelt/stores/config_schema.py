@@ -13,6 +13,7 @@ from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRIC
 from toolbelt.models.recommended import PATTERN
 from toolbelt.servers.entries import TRANSPORT_NAMES
 from toolbelt.servers.reader import KEYS_WITH_FROM, SERVER_KEYS
+from toolbelt.servers.splitting import split_schema
 from toolbelt.sessions.agent import AGENT_KEYS
 from toolbelt.sources import with_json_numbers
 from toolbelt.sources.keys import KeySpec, Kind
@@ -144,7 +145,7 @@ _PARTS_OF_SERVERS: Mapping[Kind, dict[str, Any]] = {
         "propertyNames": {"type": "string", "pattern": r"\S"},
         "additionalProperties": {"type": "string"},
     },
-    Kind.SPLIT: {"type": ["object", "null"]},
+    Kind.SPLIT: split_schema(),
 }
 _SWITCHES = {"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}
 

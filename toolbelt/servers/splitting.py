@@ -201,20 +201,14 @@ def _gather(words: Mapping[str, Sequence[str]], place: int) -> dict[str, list[st
 
 
 def _patterns(names: Sequence[str], words: Mapping[str, Sequence[str]], count: int) -> list[str]:
-    """The pattern of names that begin with the same `count` words, if it matches no other name; else the names."""
-    prefix = _common_prefix(names)
-    end = re.match(r".*[^\w]|.*_", prefix)
-    if end is not None:
-        prefix = end.group()
-    others = [name for name in words if name not in names]
-    is_safe = prefix and len(split_words(prefix)) >= count and not any(matches(f"{prefix}*", name) for name in others)
-    return [f"{prefix}*"] if is_safe else [*names]
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    length = next((place for place, letter in enumerate(first) if last[place : place + 1] != letter), len(first))
-    return first[:length]
+    """The pattern of their first `count` words, if it matches all of the names and no other; else the names."""
+    first = names[0]
+    wanted = len(split_words(first)) - len(words[first]) + count
+    ends = (match.end() for match in re.finditer(r"[\W_]+", first))
+    end = next((end for end in ends if len(split_words(first[:end])) == wanted), 0)
+    pattern = f"{first[:end]}*"
+    is_exact = end and all(matches(pattern, name) == (name in names) for name in words)
+    return [pattern] if is_exact else [*names]
 
 
 def _group_by_subject(words: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -1,0 +1,139 @@
+"""`toolbelt catalog sync` (rule M4)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.servers.mcp_scripts import listed_tool, write_config, write_script
+from tests.wording import mentions
+
+CONFIG = """\
+catalog: catalog.json
+servers:
+  git: {from: .mcp.json, split: {by: prefix}}
+  web: {from: .mcp.json}
+"""
+
+
+@pytest.fixture
+def served(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two servers, which nobody has approved."""
+    monkeypatch.setenv("TOOLBELT_STATE_DIR", str(project.parent / "state"))
+    serve(project)
+    (project / "toolbelt.yaml").write_text(CONFIG)
+    return project
+
+
+def serve(folder: Path, **behaviour: Any) -> None:
+    git = write_script(folder, "git", *behaviour.pop("git", ("log_all", "tag_add")))
+    web = write_script(folder, "web", *behaviour.pop("web", ("fetch",)), **behaviour)
+    write_config(folder / ".mcp.json", git={**git, "env": {"TOKEN": "s3cret"}}, web=web)
+
+
+def test_M4_sync_writes_the_catalog_and_a_second_sync_changes_nothing(served: Path, toolbelt: Toolbelt) -> None:
+    first = toolbelt("catalog", "sync", "--yes", "--json")
+    assert first.code == 0
+    assert set(first.json) >= {"servers", "changes", "digest"}
+    assert [
+        (each["name"], each["status"], each["tools"], each["version"], each["error"]) for each in first.json["servers"]
+    ] == [("git", "ok", 2, "1.0", ""), ("web", "ok", 1, "1.0", "")]
+    assert [(change["kind"], change["tool"]) for change in first.json["changes"]] == [
+        ("added", "git-log/log_all"),
+        ("added", "git-tag/tag_add"),
+        ("added", "web/fetch"),
+    ]
+    assert sum(each["tokens"] for each in first.json["servers"]) == first.json["tokens"]
+    assert sum(change["tokens"] for change in first.json["changes"]) == first.json["tokens"]
+    text = (served / "catalog.json").read_text()
+    assert "s3cret" not in text
+    assert str(served) not in text
+    again = toolbelt("catalog", "sync", "--yes", "--json")
+    assert (again.json["changes"], again.json["written"], again.json["digest"]) == ([], False, first.json["digest"])
+    assert (served / "catalog.json").read_text() == text
+    assert toolbelt("catalog", "stats", "--json").json["tools"] == 3
+
+
+def test_M4_check_writes_nothing_and_exits_with_1_on_a_change(served: Path, toolbelt: Toolbelt) -> None:
+    toolbelt("catalog", "sync", "--yes")
+    before = (served / "catalog.json").read_text()
+    assert toolbelt("catalog", "sync", "--check", "--yes").code == 0
+    serve(served, web=(listed_tool("fetch", "Now otherwise, at length."), "post"))
+    checked = toolbelt("catalog", "sync", "--check", "--yes")
+    assert checked.code == 1
+    assert mentions(checked.out, "web/fetch", "web/post")
+    assert (served / "catalog.json").read_text() == before
+    assert toolbelt("catalog", "sync", "--yes").code == 0
+    assert toolbelt("catalog", "sync", "--check", "--yes").code == 0
+
+
+def test_M4_a_server_that_fails_keeps_its_tools_and_the_command_exits_with_3(served: Path, toolbelt: Toolbelt) -> None:
+    toolbelt("catalog", "sync", "--yes")
+    serve(served, git=("log_all",), exit="no key")
+    checked = toolbelt("catalog", "sync", "--check", "--yes", "--json")
+    assert (checked.code, [change["tool"] for change in checked.json["changes"]]) == (3, ["git-tag/tag_add"])
+    failed = toolbelt("catalog", "sync", "--yes", "--json")
+    assert failed.code == 3
+    web = failed.json["servers"][1]
+    assert (web["status"], web["tools"], bool(web["error"])) == ("failed", 1, True)
+    assert mentions(failed.err, "web", "no key")
+    written = json.loads((served / "catalog.json").read_text())
+    assert written["servers"]["web"]["stale"] is True
+    assert [plugin["name"] for plugin in written["plugins"]] == ["git-log", "web"]
+
+
+def test_M2_nothing_starts_without_approval(served: Path, toolbelt: Toolbelt) -> None:
+    (served / ".env").write_text("TOOLBELT_YES=1\n")
+    refused = toolbelt("catalog", "sync")
+    assert refused.code == 2
+    assert mentions(refused.err, "git", "web", "--yes")
+    assert "s3cret" not in refused.err
+    assert not (served / "catalog.json").exists()
+
+
+def test_M4_one_server_is_asked_alone_and_the_others_stay(served: Path, toolbelt: Toolbelt) -> None:
+    toolbelt("catalog", "sync", "--yes")
+    serve(served, git=("log_all",), web=("fetch", "post"))
+    synced = toolbelt("catalog", "sync", "--server", "web", "--yes", "--json").json
+    assert [each["name"] for each in synced["servers"]] == ["web"]
+    assert [change["tool"] for change in synced["changes"]] == ["web/post"]
+    unknown = toolbelt("catalog", "sync", "--server", "wep", "--yes")
+    assert unknown.code == 2
+    assert mentions(unknown.err, "wep", "web")
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        pytest.param("servers: {a: {command: x}}", ("catalog.json",), id="no-catalog"),
+        pytest.param("catalog: tiered\nservers: {a: {command: x}}", ("tiered", "catalog.json"), id="a-shipped-catalog"),
+        pytest.param("catalog: c.jsonl\nservers: {a: {command: x}}", ("c.jsonl", ".json"), id="an-ending"),
+        pytest.param("catalog: c.json", ("toolbelt init",), id="no-servers"),
+        pytest.param("catalog: c.json\nservers: {a: {command: x, split: {by: x}}}", ("split", "x"), id="a-split"),
+        pytest.param("catalog: t.json\nservers: {a: {command: x}}", ("t.json",), id="a-foreign-catalog"),
+        pytest.param(None, ("toolbelt init",), id="no-project"),
+    ],
+)
+def test_M4_what_cannot_be_synced_is_refused_before_a_server_starts(
+    project: Path, toolbelt: Toolbelt, config: str | None, wrong: tuple[str, ...]
+) -> None:
+    (project / "t.json").write_text('{"tools": [{"name": "a", "inputSchema": {}}]}')
+    if config is not None:
+        (project / "toolbelt.yaml").write_text(config)
+    refused = toolbelt("catalog", "sync", "--yes")
+    assert refused.code == 2
+    assert mentions(refused.err, *wrong)
+
+
+def test_M10_what_servers_send_is_shown_escaped(served: Path, toolbelt: Toolbelt) -> None:
+    serve(served, web=(listed_tool("clear\x1b[2J", "\x1b]0;title\x07 \u202etxet"),), version="1\x1b[31m")
+    synced = toolbelt("catalog", "sync", "--yes")
+    listed = toolbelt("catalog", "list")
+    assert synced.code == listed.code == 0
+    for shown in (synced.out, synced.err, listed.out):
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    assert "\\x1b" in synced.out

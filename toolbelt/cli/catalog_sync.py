@@ -1,0 +1,167 @@
+"""`toolbelt catalog sync`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.files import format_catalog
+from toolbelt.catalog.tokens import count_named_tools
+from toolbelt.command.approval import approve
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option, tokenizer_option
+from toolbelt.command.servers import (
+    ask_for_tools,
+    catalog_digest,
+    changes_data,
+    count_by_id,
+    exit_code_of,
+    servers_data,
+    timeout_option,
+    yes_option,
+)
+from toolbelt.console.screen import notify, print_json, show_blocks
+from toolbelt.console.sync_views import changes_view, servers_view
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.findings import Finding, Severity
+from toolbelt.mcp.changes import find_changes
+from toolbelt.mcp.project_servers import find_servers
+from toolbelt.mcp.sync import sync_catalog
+from toolbelt.project.opening import examine_project
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
+from toolbelt.servers.spec import ServerSpec
+from toolbelt.stores.catalogs import find_shipped_catalog, open_catalog
+from toolbelt.stores.config import Config
+from toolbelt.stores.files import write_text
+
+CHANGED = 1
+"""The exit code of `--check` where tools have changed (rule E9)."""
+
+
+@dataclass(frozen=True)
+class SyncProject:
+    """What a sync is about.
+
+    Attributes:
+        servers: Of `toolbelt.yaml`, those that are switched off among them.
+        file: Of the catalog; it need not be there.
+        catalog: What is in it; empty where there is none.
+        text: As it is written; empty where there is none.
+        tokenizer: What counts.
+    """
+
+    servers: tuple[ServerSpec, ...]
+    file: str
+    catalog: Catalog
+    text: str
+    tokenizer: str
+
+
+@click.command(epilog=examples("toolbelt catalog sync", "toolbelt catalog sync --check --yes --json"))
+@option("--check", is_flag=True, help="Write nothing; exit with 1 if a tool has changed, with 3 if a server failed.")
+@option("--server", "names", multiple=True, metavar="NAME", help="Only this server; may be repeated.")
+@timeout_option
+@yes_option
+@config_option
+@tokenizer_option
+@json_option
+def sync(
+    check: bool,
+    names: tuple[str, ...],
+    timeout: float,
+    yes: bool,
+    config: str | None,
+    tokenizer: str | None,
+    as_json: bool,
+) -> int:
+    """Ask the servers of toolbelt.yaml for their tools again, and update the catalog.
+
+    A server that fails keeps its last known tools, marked stale. Names of tools at the gateway never change.
+
+    Exit code 0: all servers answered; 1: a tool has changed, with --check; 3: a server failed.
+    """
+    project = read_project(config, tokenizer)
+    specs = choose_servers(project.servers, names)
+    approve(specs, yes=yes)
+    listings = ask_for_tools(specs, timeout)
+    splits = {spec.name: spec.split for spec in project.servers}
+    synced = sync_catalog(project.catalog, listings, splits=splits, servers={spec.name for spec in project.servers})
+    counter = make_cached_counter(project.tokenizer)
+    changes = find_changes(project.catalog, synced.catalog, lambda tools: count_named_tools(tools, counter))
+    tokens = count_by_id(synced.catalog, counter)
+    for note in synced.notes:
+        notify(note, "warning")
+    text = format_catalog(synced.catalog, "json" if project.file.lower().endswith(".json") else "yaml")
+    is_written = not check and text != project.text
+    if is_written:
+        write_text(project.file, text)
+    if as_json:
+        print_json(
+            {
+                "catalog": project.file,
+                "servers": servers_data(listings, synced.catalog, tokens),
+                "changes": changes_data(changes),
+                "tokens": sum(tokens.values()),
+                "digest": catalog_digest(synced.catalog),
+                "written": is_written,
+            }
+        )
+    else:
+        show_blocks([*servers_view(listings, synced.catalog, tokens), *changes_view(changes)])
+        if is_written:
+            notify(f"wrote {project.file}; look at it with: toolbelt catalog stats")
+    return exit_code_of(listings) or (CHANGED if check and changes else 0)
+
+
+def choose_servers(servers: tuple[ServerSpec, ...], names: tuple[str, ...]) -> tuple[ServerSpec, ...]:
+    """The servers to ask: those named, else all that are not switched off.
+
+    Raises:
+        NotFoundError: there is no server of that name.
+        ToolbeltError: there is none to ask.
+    """
+    by_name = {spec.name: spec for spec in servers}
+    for name in names:
+        if name not in by_name:
+            raise NotFoundError("server", name, by_name)
+    chosen = tuple(spec for spec in servers if spec.name in names or (not names and not spec.disabled))
+    if not chosen:
+        raise ToolbeltError(
+            "toolbelt.yaml has no servers to ask; write them under `servers`, or start with: toolbelt init"
+        )
+    return chosen
+
+
+def read_project(config: str | None, tokenizer: str | None) -> SyncProject:
+    """The servers and the catalog of the project of the working directory.
+
+    Raises:
+        InvalidFileError: every mistake in `toolbelt.yaml`, in the files that `from` names, or in the catalog.
+        ToolbeltError: there is no `toolbelt.yaml`, or its catalog is none that can be written.
+    """
+    examined, _ = examine_project(config=config)
+    examined.refuse()
+    if examined.path is None:
+        raise ToolbeltError("There is no toolbelt.yaml here or above. Make one with: toolbelt init")
+    servers = find_servers(examined)
+    file = _catalog_file(examined)
+    name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
+    if not Path(file).exists():
+        return SyncProject(servers, file, Catalog(name=examined.path.absolute().parent.name or "catalog"), "", name)
+    opened = open_catalog(file)
+    if opened.notes:  # it is of another format, which cannot be written
+        message = "This is no catalog of toolbelt's own form, so it cannot be updated; name another file as `catalog`."
+        raise InvalidFileError([Finding("not-a-catalog", Severity.ERROR, message, file)])
+    return SyncProject(servers, file, opened.catalog, Path(file).read_text(encoding="utf-8"), name)
+
+
+def _catalog_file(config: Config) -> str:
+    if config.catalog is None or find_shipped_catalog(config.catalog) is not None:
+        what = "names no catalog" if config.catalog is None else f"names the shipped catalog {config.catalog!r}"
+        raise ToolbeltError(f"{config.path} {what}; write `catalog: catalog.json` for the tools of its servers.")
+    if not config.catalog.lower().endswith((".json", ".yaml", ".yml")):
+        raise ToolbeltError(f"The catalog {config.catalog!r} must end in .json, .yaml or .yml to be updated.")
+    return config.catalog

@@ -1,0 +1,286 @@
+"""`toolbelt init`: a project from the MCP servers that a user has."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.tokens import count_named_tools
+from toolbelt.command.approval import approve_some
+from toolbelt.command.groups import examples
+from toolbelt.command.options import json_option, option, tokenizer_option
+from toolbelt.command.servers import (
+    ask_for_tools,
+    catalog_digest,
+    changes_data,
+    count_by_id,
+    exit_code_of,
+    servers_data,
+    timeout_option,
+    yes_option,
+)
+from toolbelt.console.inspection_view import inspection_view
+from toolbelt.console.screen import ConsoleReporter, notify, print_findings, print_json, show_blocks
+from toolbelt.console.sync_views import plugins_view, servers_view
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.loadouts.inspection import Inspection
+from toolbelt.loadouts.inspection_json import inspection_data
+from toolbelt.mcp.changes import find_changes
+from toolbelt.mcp.client_configs import find_client_configs, read_client_config
+from toolbelt.mcp.starter import BUDGET, STARTER, choose_starter, format_starter
+from toolbelt.mcp.sync import Listing, sync_catalog
+from toolbelt.project.opening import open_project
+from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
+from toolbelt.servers.spec import ServerSpec
+from toolbelt.servers.splitting import SplitData, propose_split
+from toolbelt.servers.writing import ServerEntry, format_project
+from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, shipped_catalogs, write_catalog
+from toolbelt.stores.config import CONFIG_NAMES
+from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path, write_text
+from toolbelt.text import plural, visible
+
+CATALOG_FILE = "catalog.json"
+STARTER_FILE = f"{STARTER}{LOADOUT_SUFFIXES[0]}"
+
+
+@dataclass(frozen=True)
+class FoundServer:
+    """A server of a client's file.
+
+    Attributes:
+        spec: As the file describes it.
+        from_file: The file as `toolbelt.yaml` refers to it.
+        client: Whose file it is.
+    """
+
+    spec: ServerSpec
+    from_file: str
+    client: str
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt init",
+        "toolbelt init agents/support --from .mcp.json --yes",
+        "toolbelt init --catalog assistant",
+    )
+)
+@click.argument("folder", default=".", metavar="[FOLDER]")
+@option("--from", "files", multiple=True, metavar="FILE", help="A client's file, instead of all that are found.")
+@option("--server", "names", multiple=True, metavar="NAME", help="Only this server; may be repeated.")
+@option("--catalog", metavar="C", help="A shipped catalog to start with, instead of servers.")
+@option("--split/--no-split", "split", default=True, help="Split servers with many tools.  [default: --split]")
+@option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    default=BUDGET,
+    metavar="N",
+    help=f"Tokens of the starter loadout.  [default: {BUDGET:,}]",
+)
+@option("--force", is_flag=True, help="Replace files that exist.")
+@timeout_option
+@yes_option
+@tokenizer_option
+@json_option
+def init(
+    folder: str,
+    files: tuple[str, ...],
+    names: tuple[str, ...],
+    catalog: str | None,
+    split: bool,
+    max_tokens: int,
+    force: bool,
+    timeout: float,
+    yes: bool,
+    tokenizer: str | None,
+    as_json: bool,
+) -> int:
+    """Make a project in FOLDER from the MCP servers that you have: toolbelt.yaml, the catalog and a starter loadout.
+
+    Servers come from the files of MCP clients (Claude, Cursor, VS Code, Windsurf), of the project first. Each is
+    shown and started only if you agree. Exit code 3: a server did not answer; the others are written.
+    """
+    target = Path(folder)
+    if not target.is_dir():
+        raise NotFoundError("folder", folder, [str(entry) for entry in target.absolute().parent.glob("*/")])
+    if catalog is not None:
+        return _start_with(target, catalog, force=force, as_json=as_json)
+    found = _choose(find_servers(target, files), names)
+    if not found:
+        return _offer_shipped(target, files, force=force, as_json=as_json)
+    _make_way(target, (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE), force=force)
+    approved = approve_some([server.spec for server in found], yes=yes)
+    listings = ask_for_tools(approved, timeout)
+    splits = {each.server: propose_split(_usable(each), each.server) for each in listings} if split else {}
+    old = Catalog(name=target.absolute().name or "catalog")
+    synced = sync_catalog(old, listings, splits=splits)
+    for note in synced.notes:
+        notify(note, "warning")
+    counter = make_cached_counter(tokenizer or DEFAULT_TOKENIZER)
+    tokens = count_by_id(synced.catalog, counter)
+    changes = find_changes(old, synced.catalog, lambda tools: count_named_tools(tools, counter))
+    data: dict[str, Any] = {
+        "folder": str(target),
+        "files": [],
+        "servers": servers_data(listings, synced.catalog, tokens),
+        "changes": changes_data(changes),
+        "tokens": sum(tokens.values()),
+        "digest": catalog_digest(synced.catalog),
+        "loadout": None,
+        "models": [],
+    }
+    if not as_json:
+        show_blocks(servers_view(listings, synced.catalog, tokens))
+    if not synced.catalog.tools:
+        notify("No server answered with tools, so nothing was written.", "warning")
+        if as_json:
+            print_json(data)
+        return exit_code_of(listings) or 3
+    asked = {spec.name for spec in approved}
+    entries = [
+        ServerEntry(server.spec.name, server.from_file, splits.get(server.spec.name))
+        for server in found
+        if server.spec.name in asked
+    ]
+    starter = choose_starter(synced.catalog, tokens, max_tokens)
+    write_catalog(synced.catalog, str(target / CATALOG_FILE))
+    write_text(target / STARTER_FILE, format_starter(starter))
+    write_text(target / CONFIG_NAMES[0], format_project(CATALOG_FILE, entries))
+    written = [shown_path(target / name) for name in (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE)]
+    inspection = _inspect(target, tokenizer)
+    if as_json:
+        of_inspection = inspection_data(inspection)
+        loadout = {"name": STARTER, "plugins": list(starter.plugins), "tokens": starter.tokens}
+        print_json({**data, "files": written, "loadout": loadout, "models": of_inspection["models"]})
+    else:
+        _show(synced.catalog, tokens, splits, inspection)
+        where = "" if target.absolute() == Path.cwd() else f"cd {shlex.quote(str(target))} && "
+        click.echo(f"\nwrote {visible(', '.join(written))}")
+        click.echo(visible(f"next: {where}toolbelt loadout inspect {STARTER} --tools"))
+    return exit_code_of(listings)
+
+
+def find_servers(folder: Path, files: Sequence[str] = ()) -> tuple[FoundServer, ...]:
+    """The servers of clients' files; of two with one name, that of the first file.
+
+    Args:
+        folder: The project.
+        files: The clients' files; those that are found, if there are none.
+
+    Raises:
+        NotFoundError: a file is not there.
+        InvalidFileError: a file that was named is wrong.
+    """
+    configs = [("", Path(file)) for file in files] or [
+        (found.client, found.path) for found in find_client_configs(folder, environment=os.environ)
+    ]
+    servers: dict[str, FoundServer] = {}
+    for client, path in configs:
+        config = read_client_config(path, folder)
+        if files:
+            config.refuse()
+        print_findings(config.findings)
+        for spec in config.servers:
+            shown = _from_text(path, folder)
+            if (first := servers.get(spec.name)) is None:
+                servers[spec.name] = FoundServer(spec, shown, client)
+            elif replace(first.spec, source="", files=()) != replace(spec, source="", files=()):
+                notify(f"server {spec.name!r} of {shown} is another than that of {first.from_file}, which is used")
+    return tuple(servers.values())
+
+
+def _from_text(path: Path, folder: Path) -> str:
+    """A file as `toolbelt.yaml` in the folder refers to it: relative, or from the user's folder."""
+    absolute, base = Path(os.path.abspath(path)), Path(os.path.abspath(folder))  # noqa: PTH100  links stay links
+    if absolute.is_relative_to(base):
+        return absolute.relative_to(base).as_posix()
+    if absolute.is_relative_to(Path.home()):
+        return f"~/{absolute.relative_to(Path.home()).as_posix()}"
+    return str(absolute)
+
+
+def _choose(found: Sequence[FoundServer], names: Sequence[str]) -> tuple[FoundServer, ...]:
+    by_name = {server.spec.name: server for server in found}
+    for name in names:
+        if name not in by_name:
+            raise NotFoundError("server", name, by_name)
+    if names:
+        return tuple(by_name[name] for name in dict.fromkeys(names))
+    for server in found:
+        if server.spec.disabled:
+            notify(f"server {server.spec.name!r} is switched off in {server.from_file}; --server asks it all the same")
+    return tuple(server for server in found if not server.spec.disabled)
+
+
+def _usable(listing: Listing) -> list[Any]:
+    return [tool for tool in listing.tools if isinstance(tool.get("name"), str)]
+
+
+def _offer_shipped(target: Path, files: Sequence[str], *, force: bool, as_json: bool) -> int:
+    where = f"in {', '.join(files)}" if files else "in the files of Claude, Cursor, VS Code and Windsurf"
+    message = f"There are no MCP servers {where}."
+    if _is_terminal() and not as_json:
+        notify(message, "")
+        if click.confirm(f"Start with the shipped catalog {DEFAULT_CATALOG!r}?", default=True, err=True):
+            return _start_with(target, DEFAULT_CATALOG, force=force, as_json=as_json)
+        raise click.Abort
+    raise ToolbeltError(
+        f"{message} Name a file with --from, or start with a shipped catalog: toolbelt init --catalog {DEFAULT_CATALOG}"
+    )
+
+
+def _start_with(target: Path, catalog: str, *, force: bool, as_json: bool) -> int:
+    if find_shipped_catalog(catalog) is None:
+        raise NotFoundError("shipped catalog", catalog, shipped_catalogs())
+    _make_way(target, CONFIG_NAMES[:1], force=force)
+    write_text(target / CONFIG_NAMES[0], format_project(catalog, ()))
+    written = shown_path(target / CONFIG_NAMES[0])
+    if as_json:
+        print_json({"folder": str(target), "files": [written], "servers": [], "changes": [], "catalog": catalog})
+    notify(f"wrote {written}; next: toolbelt loadout inspect developer", "")
+    return 0
+
+
+def _make_way(target: Path, names: Sequence[str], *, force: bool) -> None:
+    """Ask before files are replaced; without a terminal, refuse."""
+    candidates = dict.fromkeys((*names, *CONFIG_NAMES))
+    existing = [shown_path(target / name) for name in candidates if os.path.lexists(target / name)]
+    if not existing or force:
+        return
+    listed = ", ".join(existing)
+    are = "exists" if len(existing) == 1 else "exist"
+    if not _is_terminal():
+        raise ToolbeltError(
+            f"{listed} {are} already; use --force to replace, or ask the servers of toolbelt.yaml again with: "
+            "toolbelt catalog sync"
+        )
+    if not click.confirm(f"{listed} {are} already. Replace?", default=False, err=True):
+        raise click.Abort
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _inspect(target: Path, tokenizer: str | None) -> Inspection:
+    project = open_project(target, tokenizer=tokenizer, reporter=ConsoleReporter())
+    return project.inspect(STARTER, project.model_names(()))
+
+
+def _show(
+    catalog: Catalog, tokens: dict[str, int], splits: dict[str, SplitData | None], inspection: Inspection
+) -> None:
+    for server in (name for name, split in splits.items() if split is not None):
+        plugins = [plugin for plugin in catalog.plugins if plugin.server == server]
+        click.echo(f"\n{visible(server)} has many tools, so it is split into {plural(len(plugins), 'plugin')}:\n")
+        show_blocks(plugins_view(plugins, tokens))
+    click.echo()
+    show_blocks(inspection_view(inspection, show_tools=False, show_all=False))

@@ -1,0 +1,107 @@
+"""Asking the servers of a command for their tools, with consent and progress."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import mcp_definition
+from toolbelt.catalog.tokens import TokenCounter, count_named_tools
+from toolbelt.command.approval import ask_input
+from toolbelt.command.options import option
+from toolbelt.console.screen import notify
+from toolbelt.mcp.changes import Change
+from toolbelt.mcp.surface import serving_digest
+from toolbelt.mcp.sync import Listing, ServerStatus
+from toolbelt.servers.spec import ServerSpec
+from toolbelt.text import plural
+
+INCOMPLETE = 3
+"""The exit code where a server did not answer (rule E9)."""
+
+timeout_option = option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    default=60.0,
+    metavar="S",
+    help="Seconds for each server, from its start to its last tool.  [default: 60]",
+)
+yes_option = option("--yes", is_flag=True, help="Start the servers of this command without asking, this once.")
+
+
+def ask_for_tools(specs: Sequence[ServerSpec], timeout_seconds: float) -> tuple[Listing, ...]:
+    """The answers of approved servers, in their order; each is reported on standard error when it is there."""
+    if not specs:
+        return ()
+    from toolbelt.mcp.asking import ask_servers  # which loads the MCP SDK, for over a second
+
+    return ask_servers(specs, os.environ, timeout_seconds=timeout_seconds, ask_input=ask_input, answered=report_listing)
+
+
+def report_listing(listing: Listing) -> None:
+    """What came of asking a server, on standard error."""
+    if listing.status is ServerStatus.OK:
+        notify(f"{listing.server}: {plural(len(listing.tools), 'tool')} in {listing.seconds:.1f} s", "")
+        return
+    notify(f"{listing.server}: {listing.error}", "warning")
+    for line in listing.log:
+        notify(f"  {listing.server}: {line}", "")
+    if listing.status is ServerStatus.NEEDS_LOGIN:
+        notify(f"log in with: toolbelt mcp login {listing.server}")
+
+
+def exit_code_of(listings: Iterable[Listing]) -> int:
+    """3 if a server did not answer, else 0."""
+    return 0 if all(listing.status is ServerStatus.OK for listing in listings) else INCOMPLETE
+
+
+def servers_data(listings: Iterable[Listing], catalog: Catalog, tokens: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The servers that were asked, for `--json`; of one that failed, the tools that the catalog keeps.
+
+    Args:
+        listings: Their answers.
+        catalog: After the sync.
+        tokens: By tool id.
+    """
+    return [
+        {
+            "name": listing.server,
+            "status": listing.status.value,
+            "tools": len(tools := tools_of(catalog, listing.server)),
+            "tokens": sum(tokens[tool.id] for tool in tools),
+            "version": catalog.servers.get(listing.server, {}).get("version", ""),
+            "protocol": catalog.servers.get(listing.server, {}).get("protocol", ""),
+            "seconds": round(listing.seconds, 2),
+            "error": listing.error,
+        }
+        for listing in listings
+    ]
+
+
+def changes_data(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    """What changed, for `--json`."""
+    return [
+        {"kind": change.kind.value, "tool": change.tool, "tokens": change.tokens}
+        | ({"was": change.was} if change.was else {})
+        for change in changes
+    ]
+
+
+def catalog_digest(catalog: Catalog) -> str:
+    """The digest of all tools of a catalog, as a gateway would list them (rule M5)."""
+    return serving_digest(mcp_definition(tool, catalog.wire_names[tool.id]) for tool in catalog.tools)
+
+
+def tools_of(catalog: Catalog, server: str) -> list[Tool]:
+    """The tools of a server, of all its plugins."""
+    return [tool for plugin in catalog.plugins if plugin.server == server for tool in plugin.tools]
+
+
+def count_by_id(catalog: Catalog, counter: TokenCounter) -> dict[str, int]:
+    """Tokens of each tool, by id."""
+    named = [(tool, catalog.wire_names[tool.id]) for tool in catalog.tools]
+    return dict(zip((tool.id for tool, _ in named), count_named_tools(named, counter), strict=True))

@@ -1,0 +1,51 @@
+"""Writing a `toolbelt.yaml` that refers to the servers of clients' files (rule M3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.catalog.frozen import thaw
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """A server to write.
+
+    Attributes:
+        name: As in the client's file.
+        from_file: The client's file, relative to `toolbelt.yaml`, or from the user's folder (`~/…`).
+        split: How its tools become several plugins; `None` for one plugin.
+    """
+
+    name: str
+    from_file: str
+    split: Mapping[str, Any] | None = None
+
+
+_COMMENT = """\
+# Written by `toolbelt init`, to be edited. `toolbelt catalog sync` asks the servers again and updates the catalog.
+# `from` refers to the entry of the same name in a client's file, which keeps its secrets.
+"""
+
+
+def format_project(catalog: str, servers: Iterable[ServerEntry]) -> str:
+    """The text of a `toolbelt.yaml`; a short list stands on one line.
+
+    Args:
+        catalog: A file relative to it, or a shipped catalog.
+        servers: In their order.
+    """
+    import yaml
+
+    data: dict[str, Any] = {"catalog": catalog}
+    if entries := {server.name: _entry_data(server) for server in servers}:
+        data["servers"] = entries
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(data, Dumper=dumper, allow_unicode=True, sort_keys=False, default_flow_style=None, width=110)
+    return (_COMMENT if entries else "") + text
+
+
+def _entry_data(server: ServerEntry) -> dict[str, Any]:
+    return {"from": server.from_file} | ({} if server.split is None else {"split": thaw(server.split)})
