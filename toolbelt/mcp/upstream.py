@@ -18,6 +18,7 @@ from typing import Any
 
 from mcp.client.session import ClientSession
 from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import x_mcp_header_map
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -241,6 +242,11 @@ class Upstream:
         self._is_subscribed = self._is_subscribed or method == "resources/subscribe"
         try:
             return await wire.send_raw_request(method, sent, options)
+        except MCPError:
+            if not (hint := self._login_hint()):
+                raise
+            wire.ended.set()
+            raise UpstreamError(self.name, UpstreamStatus.NEEDS_LOGIN, hint) from None
         finally:
             self._requests -= 1
             self._last_request = time.monotonic()
@@ -340,6 +346,8 @@ class Upstream:
             late = isinstance(cause, TimeoutError) and not str(cause)
             failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"
         finally:
+            if hint := self._login_hint():
+                status, failure = UpstreamStatus.NEEDS_LOGIN, hint
             self._wire = self._session = self._ready = None
             if self.status is not UpstreamStatus.CLOSED and self._is_resting and not failure:
                 self.status = UpstreamStatus.IDLE
@@ -347,6 +355,10 @@ class Upstream:
                 self._fail(status, failure or "ended", time.monotonic() - started)
             if not ready.done():
                 ready.set_exception(UpstreamError(self.name, self.status, failure or "is closed"))
+
+    def _login_hint(self) -> str:
+        """What to do where the server asks for a login that we do not have; empty where it does not."""
+        return self._transport.login_hint if self._transport is not None else ""
 
     def _fail(self, status: UpstreamStatus, failure: str, lived_seconds: float) -> None:
         self.status, self.error = status, failure
