@@ -44,9 +44,10 @@ _MCP_FIELDS = ("title", "outputSchema", "icons", "execution", "_meta")
 
 def mcp_definition(tool: Tool, wire_name: str) -> Definition:
     """As an MCP server lists it, with everything that it sent; its schema is never normalised (rule M5)."""
-    schema = tool.parameters or {"type": "object"}
-    described = {"description": tool.description} if tool.description else {}
-    definition: Definition = {"name": wire_name, **described, "inputSchema": schema}
+    definition: Definition = {"name": wire_name}
+    if tool.description:
+        definition["description"] = tool.description
+    definition["inputSchema"] = tool.parameters or {"type": "object"}
     for key in _MCP_FIELDS:
         if key in tool.extra:
             definition[key] = tool.extra[key]

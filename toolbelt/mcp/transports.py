@@ -18,6 +18,7 @@ from toolbelt.servers.spec import Transport
 _MESSAGE_BYTES = ProcessLimits.message_bytes
 """The longest message over HTTP, as of a process; the SDK's own limit is 1 MiB."""
 _SILENCE_SECONDS = 86_400.0
+"""Some servers are silent while there is nothing to do; the SDK would leave them after five minutes."""
 
 
 class Startable(Protocol):
@@ -126,10 +127,9 @@ class ServerTransport:
             async with sse_client(
                 server.url,
                 headers={**server.headers},
-                # Some servers are silent while there is nothing to do; the SDK would leave them after five minutes.
-                sse_read_timeout=_SILENCE_SECONDS,
                 auth=login,
                 httpx_client_factory=make_client,
+                sse_read_timeout=_SILENCE_SECONDS,
             ) as streams:
                 yield streams
             return
@@ -139,6 +139,6 @@ class ServerTransport:
             auth=login,
             event_hooks={"response": [note_challenge]},
         )
-        transport = streamable_http_client(server.url, http_client=client, max_sse_event_size=_MESSAGE_BYTES)
-        async with client, transport as streams:
+        size = _MESSAGE_BYTES
+        async with client, streamable_http_client(server.url, http_client=client, max_sse_event_size=size) as streams:
             yield streams
