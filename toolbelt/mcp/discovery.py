@@ -27,6 +27,7 @@ from toolbelt.mcp.meta_tools import (
     Group,
     cut,
     define_meta_tools,
+    find_written_description,
     first_sentence,
     name_meta_tools,
 )
@@ -150,7 +151,7 @@ class Discovery:
         self._offered_ids = frozenset(tool.id for tool in offered)
         known = (*self.tools, *offered, *withheld)
         self._find = ToolNames(known, wire_names).find
-        descriptions = {plugin.name: plugin.description for plugin in plugins}
+        descriptions = {plugin.name: find_written_description(plugin) for plugin in plugins}
         taken = {fold(wire_names.get(tool.id, tool.name)) for tool in known}
         self.names = name_meta_tools(taken)
         self._roles = {name: role for role, name in self.names.items()}
@@ -284,6 +285,14 @@ class Discovery:
             message = f"{self._wire_name(tool)} only reads: call it with {self.names[DiscoveryRole.CALL_READ]}."
             return DiscoveryRefusal(RefusalReason.READ_ONLY, message)
         return CallThrough(tool, passed_on)
+
+    def find_wire_name(self, name: str) -> str:
+        """The name in the list of the tool that `name` means, which may be withheld; else `name` itself.
+
+        For the gateway's log: no client is given it.
+        """
+        tool = self._find(name)
+        return name if tool is None else self._wire_name(tool)
 
     def describe_unknown(self, name: str) -> str:
         """The sentence about a name that is unknown, hidden or disabled, with the nearest discoverable names."""
