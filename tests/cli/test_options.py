@@ -39,7 +39,7 @@ def test_the_commands_there_are() -> None:
         *(f"eval baseline {name}" for name in ("save", "show")),
         *(f"eval {name}" for name in ("export", "schema", "plan")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
-        *(f"mcp {name}" for name in ("config", "login", "logout")),
+        *(f"mcp {name}" for name in ("check", "config", "login", "logout")),
         "usage",
         *(f"config {name}" for name in ("schema", "show")),
     ]
@@ -108,7 +108,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
         *("toolkit list", "toolkit inspect", "toolkit resolve"),
         "session show",
-        *("init", "catalog list", "catalog show", "catalog stats", "catalog sync"),
+        *("init", "catalog list", "catalog show", "catalog stats", "catalog sync", "mcp check"),
         "model fit",
         "model probe",
         "eval run",

@@ -10,6 +10,10 @@ from toolbelt.command.groups import LazyGroup, examples
 @click.group(
     cls=LazyGroup,
     entries={
+        "check": (
+            "toolbelt.cli.mcp_check:check",
+            "Whether servers still have the tools that were synced, and what a client refuses.",
+        ),
         "config": (
             "toolbelt.cli.mcp_config:config",
             "What to write into the file of a client for the gateway.",
