@@ -308,7 +308,8 @@ class CallRunner:
         except UpstreamError as error:
             raise MCPError(code=CONNECTION_CLOSED, message=str(error)) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED and not upstream.is_connected:
+            # The second is the SDK's own text: its requests end a little before the connection counts as ended.
+            if error.code == CONNECTION_CLOSED and (not upstream.is_connected or str(error) == "Connection closed"):
                 message = f"Server {upstream.name!r} ended before it answered."
                 raise MCPError(code=CONNECTION_CLOSED, message=message) from None
             raise

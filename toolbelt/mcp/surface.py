@@ -120,6 +120,8 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local:
     needed = {served.server for served in (*offered, *discoverable) if served.server}
     servers = tuple(dict.fromkeys(plugin.server for plugin in catalog.plugins if plugin.server in needed))
     resource_servers = [name for name in servers if name in with_active and name not in blocked]
+    if not all(loadout.resources for loadout in resolution.chain):
+        resource_servers = []
     return Surface(
         resolution.loadout,
         tuple(offered),
