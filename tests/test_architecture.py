@@ -100,6 +100,7 @@ TABLES = frozenset(
 )
 """Modules that hold a table: of commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
+    "toolbelt.catalog.hidden_text": "what a text may hide, whatever it describes",
     "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.gate.checks": "the checks of a gate; together over 400 lines",
@@ -129,15 +130,15 @@ SIBLING_ONLY = {
     "toolbelt.evals.views.pictures.placing": "places labels, whatever they belong to",
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
+    "toolbelt.mcp.call_audit": "records of calls; the log knows nothing of the protocol",
+    "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
     "toolbelt.mcp.http": "any server of the SDK over HTTP; knows nothing of gateways",
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
-    "toolbelt.mcp.meta_tools": "the definitions of the gateway's meta-tools, apart from what they answer",
-    "toolbelt.mcp.secrets": "what a secret looks like, apart from the log",
-    "toolbelt.mcp.calls": "what happens to every call; the gateway finds who answers a request",
-    "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
+    "toolbelt.mcp.idleness": "when a connection is not needed; together over 400 lines",
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
+    "toolbelt.mcp.meta_calls": "answers calls of meta-tools, which nothing else does with the SDK",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
-    "toolbelt.mcp.verification": "compares two lists of tools, without asking anybody",
+    "toolbelt.mcp.secrets": "what a secret looks like, apart from the log",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.conftest import SHARED_DATA, needs_shared_data
+from tests.servers.mcp_scripts import write_config, write_script
 from tests.wording import mentions
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
@@ -147,3 +148,42 @@ def test_a_public_catalog_goes_in_whole(toolbelt: Toolbelt, project: Path, name:
     assert sorted(tool["name"] for plugin in written["plugins"] for tool in plugin["tools"]) == sorted(
         row["name"] for row in rows
     )
+
+
+def test_M4_the_servers_of_a_clients_file_are_asked(
+    toolbelt: Toolbelt, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_STATE_DIR", str(project / "state"))
+    write_config(
+        project / "mcp.json",
+        git=write_script(project, "git", "log", "pay"),
+        off=write_script(project, "off", exit="no"),
+    )
+    (project / "payments.json").write_text(json.dumps([{"name": "pay", "input_schema": SCHEMA}]))
+    refused = toolbelt("catalog", "import", "mcp.json")
+    assert (refused.code, mentions(refused.err, "git", "off", "--yes")) == (2, True)
+    ran = toolbelt("catalog", "import", "mcp.json", "payments.json", "--yes", "--name", "all")
+    assert ran.code == 3, "one of the servers ended"
+    assert ran.json["name"] == "all"
+    assert [(p["name"], p.get("server"), len(p["tools"])) for p in ran.json["plugins"]] == [
+        ("payments", None, 1),
+        ("git", "git", 2),
+    ]
+    written = toolbelt("catalog", "import", "mcp.json", "--yes", "-o", "c.json", "--json")
+    assert (written.code, written.json["tools"]) == (3, 2)
+    alone = toolbelt("catalog", "import", "mcp.json", "--format", "openai")
+    assert alone.code == 2
+
+
+def test_M4_several_sources_are_one_catalog_and_same_names_conflict(toolbelt: Toolbelt, project: Path) -> None:
+    for name in ("one", "two"):
+        (project / f"{name}.json").write_text(json.dumps([FUNCTION]))
+        (project / name).mkdir()
+        (project / name / "git.json").write_text(json.dumps([FUNCTION]))
+    ran = toolbelt("catalog", "import", "one.json", "two.json")
+    assert ran.code == 0
+    assert [plugin["name"] for plugin in ran.json["plugins"]] == ["one", "two"]
+    same = toolbelt("catalog", "import", "one/git.json", "two/git.json")
+    assert (same.code, mentions(same.err, "git", "one/git.json", "two/git.json")) == (2, True)
+    again = toolbelt("catalog", "import", "-", "-", stdin=b"[]")
+    assert again.code == 2

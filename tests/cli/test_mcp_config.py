@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import TextContent
 
 from tests.cli.conftest import Toolbelt
+from tests.mcp.gateways import write_project
+from tests.mcp.small import small_server
 from tests.wording import mentions
+from toolbelt.mcp.approvals import Approvals
 from toolbelt.mcp.client_configs import read_client_config, starts_gateway
+from toolbelt.project.opening import open_project
 
 CLIENT = """{
   "mcpServers": {
@@ -87,6 +96,31 @@ def test_M9_write_and_undo(toolbelt: Toolbelt, project: Path) -> None:
     assert (undone.code, undone.json["restored"]) == (0, ["git"])
     assert file.read_text() == CLIENT
     assert toolbelt("mcp", "config", "--client", "cursor", "--undo").code == 2
+
+
+def test_M9_a_client_that_starts_what_was_written_reaches_the_servers_that_left_its_file(
+    toolbelt: Toolbelt, project: Path, tmp_path: Path
+) -> None:
+    small = small_server()
+    file = project / ".cursor" / "mcp.json"
+    entry = {"command": small.command, "args": [*small.args], "env": {"SECRET": "s3cret"}}
+    file.write_text(json.dumps({"mcpServers": {"small": entry}}))
+    write_project(project)
+    (project / "toolbelt.yaml").write_text(
+        "catalog: catalog.yaml\nservers: {small: {from: .cursor/mcp.json}}\nloadouts: {all: {plugins: [small]}}\n"
+    )
+    Approvals(tmp_path / "state").add(open_project(project).servers, os.environ)
+    assert toolbelt("mcp", "config", "all", "--client", "cursor", "--write").code == 0
+    assert "s3cret" not in file.read_text()
+    written = json.loads(file.read_text())["mcpServers"]["toolbelt"]
+    started = StdioServerParameters(command=written["command"], args=written["args"], env=written["env"], cwd=tmp_path)
+
+    async def scenario() -> None:
+        async with Client(stdio_client(started), cache=None, read_timeout_seconds=30) as client:
+            result = await client.call_tool("add", {"a": 1, "b": 2})
+            assert result.content == [TextContent(text="3")]
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 def test_M9_originals_that_stay_are_counted(toolbelt: Toolbelt, project: Path) -> None:

@@ -28,17 +28,18 @@ LEAVES = {name: command for name, command in COMMANDS.items() if not isinstance(
 
 def test_the_commands_there_are() -> None:
     assert list(LEAVES) == [
+        "init",
         *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
         *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
-        *(f"catalog {name}" for name in ("list", "show", "stats", "import", "lint")),
+        *(f"catalog {name}" for name in ("list", "show", "stats", "import", "sync", "lint")),
         "serve",
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
         *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "recommend", "gate")),
         *(f"eval baseline {name}" for name in ("save", "show")),
         *(f"eval {name}" for name in ("export", "schema", "plan")),
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
-        *(f"mcp {name}" for name in ("config",)),
+        *(f"mcp {name}" for name in ("check", "config", "login", "logout")),
         "usage",
         *(f"config {name}" for name in ("schema", "show")),
     ]
@@ -107,7 +108,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
         *("toolkit list", "toolkit inspect", "toolkit resolve"),
         "session show",
-        *("catalog list", "catalog show", "catalog stats"),
+        *("init", "catalog list", "catalog show", "catalog stats", "catalog sync", "mcp check"),
         "model fit",
         "model probe",
         "eval run",

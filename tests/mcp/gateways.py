@@ -49,7 +49,11 @@ def gateway_command(folder: Path, loadout: str = SYNCED, *options: str) -> Stdio
         command=sys.executable,
         args=["-m", "toolbelt", "serve", loadout, "--yes", *options],
         cwd=folder,
-        env={"TOOLBELT_STATE_DIR": str(folder / "state"), "PATH": os.environ["PATH"]},
+        env={
+            "TOOLBELT_STATE_DIR": str(folder / "state"),
+            "TOOLBELT_CACHE_DIR": os.environ["TOOLBELT_CACHE_DIR"],
+            "PATH": os.environ["PATH"],
+        },
     )
 
 

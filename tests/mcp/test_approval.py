@@ -123,3 +123,21 @@ def test_M2_a_terminal_is_asked_once_with_the_whole_masked_definition(tmp_path: 
     assert (code, "started" in shown) == (0, True)
     code, shown = _at_a_terminal("", tmp_path)
     assert (code, shown.strip()) == (0, "started")
+
+
+def test_M2_a_definition_that_changes_while_the_user_reads_is_not_approved(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "keys"
+    file.write_text("A=1\n")
+
+    def answer(*_: object, **__: object) -> bool:
+        file.write_text("LD_PRELOAD=/x.so\n")
+        return True
+
+    monkeypatch.setattr("toolbelt.command.approval.click.confirm", answer)
+    monkeypatch.setattr("toolbelt.command.approval._is_terminal", lambda: True)
+    spec = ServerSpec("a", Transport.STDIO, command="x", folder=str(tmp_path), env_file="keys")
+    with pytest.raises(ToolbeltError, match=naming("a")):
+        approve([spec], yes=False)
+    assert Approvals(state).missing([spec], os.environ) == (spec,)

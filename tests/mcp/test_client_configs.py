@@ -70,6 +70,11 @@ def test_M1_comments_and_last_commas_are_read_and_strings_kept(tmp_path: Path) -
         pytest.param('{"mcpServers": {"a": {"url": "x",\n"type": "ws"}}}', 2, "unknown-transport", id="transport"),
         pytest.param('{"mcpServers": {\n"a": {"url": "x", "command": "y"}}}', 2, "contradiction", id="both"),
         pytest.param('{"mcpServers": {\n"a": {"url": "x", "type": "stdio"}}}', 2, "missing-key", id="stdio-of-a-url"),
+        pytest.param('{"mcpServers": {\n"a": {"command": "x\\u0000y"}}}', 2, "bad-character", id="nul"),
+        pytest.param('{"mcpServers": {"a": {"command": "x",\n"env": {"A": true}}}}', 2, "wrong-type", id="env-value"),
+        pytest.param('{"mcpServers": {\n"a": null}}', 2, "wrong-type", id="null"),
+        pytest.param('{"mcpServers": {\n" ": {"command": "x"}}}', 2, "blank-name", id="blank-name"),
+        pytest.param('{"mcpServers":\n[]}', 1, "wrong-type", id="servers-as-a-list"),
         pytest.param('{\n"x": 1}', 1, "no-servers", id="another-file"),
         pytest.param("[]", 1, "wrong-type", id="a-list"),
     ],
@@ -221,6 +226,13 @@ def test_M1_a_users_file_without_servers_is_no_mistake(tmp_path: Path) -> None:
     for name, data in ((".claude.json", {"numStartups": 1, "projects": {}}), ("desktop.json", {"preferences": {}})):
         config = read_client_config(_write(tmp_path / name, data), tmp_path)
         assert (config.servers, config.findings, config.form) == ((), (), ClientForm.NONE)
+
+
+@pytest.mark.parametrize("names", [None, True, 1.5, "off", {"off": 1}, [1, None]], ids=str)
+def test_M1_settings_that_are_not_ours_to_check_do_no_harm(tmp_path: Path, names: object) -> None:
+    data = {"mcpServers": {"off": ENTRY}, "projects": {str(tmp_path): {"disabledMcpServers": names}, "/x": 3}}
+    config = read_client_config(_write(tmp_path / ".claude.json", {**data, "inputs": names}), tmp_path)
+    assert [(server.name, server.disabled) for server in config.servers] == [("off", False)]
 
 
 def test_M1_vs_code_has_inputs_and_an_env_file(tmp_path: Path) -> None:

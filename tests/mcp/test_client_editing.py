@@ -255,4 +255,6 @@ def test_M9_the_gateway_is_started_by_absolute_paths(tmp_path: Path) -> None:
     assert entry["type"] == "stdio"
     assert entry["env"] == {"TOOLBELT_STATE_DIR": str(Path("state").absolute())}
     assert starts_gateway(entry["command"], entry["args"])
+    moved = gateway_entry([], {"XDG_STATE_HOME": "/x"}, with_type=False)["env"]
+    assert moved == {"TOOLBELT_STATE_DIR": str(Path("/x/toolbelt"))}
     assert "env" not in gateway_entry([], {}, with_type=False)

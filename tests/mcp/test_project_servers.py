@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 
 from toolbelt.errors import InvalidFileError
@@ -127,3 +128,14 @@ def test_M3_the_schema_takes_what_the_reader_takes(entry: object) -> None:
 )
 def test_M3_the_schema_refuses_what_the_reader_refuses(entry: object) -> None:
     assert not SCHEMA.is_valid({"servers": {"a": entry}})
+
+
+def test_M3_the_example_of_the_documentation_is_right(folder: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    chapter = page.split("## Servers in `toolbelt.yaml`\n", maxsplit=1)[1]
+    example = chapter.split("```yaml\n", maxsplit=1)[1].split("```", maxsplit=1)[0]
+    assert SCHEMA.is_valid(yaml.safe_load(example))
+    (folder / ".cursor").mkdir()
+    (folder / ".cursor" / "mcp.json").write_text(json.dumps(CLIENT))
+    _write(folder, example)
+    assert [server.name for server in open_project().servers] == ["git", "files", "issues"]

@@ -23,12 +23,12 @@ OFFERED = (
 def write_log(folder: Path) -> None:
     times = iter([0.0, 1.0, 2.0, 3.0, 4.0, 86_400.0, 86_401.0])
     log = make_log(folder, clock=lambda: next(times))
-    log.write_session(replace(SESSION, session="a", offered=OFFERED))
+    log.write_session(lambda: replace(SESSION, session="a", offered=OFFERED))
     log.write_call(replace(CALL, session="a"))
     log.write_call(replace(CALL, session="a", status=CallStatus.TOOL_ERROR, answer=("abcdefgh",), bytes=8))
     log.write_call(replace(CALL, session="a", tool="nope", server="", status=CallStatus.REFUSED, bytes=None, answer=()))
     log.write_guard("a", "git_status", "allow", allowed=True, reason="")
-    log.write_session(replace(SESSION, session="b", offered=OFFERED[:2]))
+    log.write_session(lambda: replace(SESSION, session="b", offered=OFFERED[:2]))
     log.write_call(replace(CALL, session="b", tool="git_push"))
     log.close()
 

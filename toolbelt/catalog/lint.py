@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import is_legal_wire_name
+from toolbelt.catalog.hidden_text import find_invisible, find_steering
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.catalog.validators import find_schema_fault
 from toolbelt.findings import Finding, Severity
-from toolbelt.text import CONTROL, UNSAFE
+from toolbelt.text import CONTROL
 
 Subject = Tool | Plugin
 MAX_DESCRIPTION = 1024
 """Characters; OpenAI's chat API refuses longer ones."""
-_UNSAFE_IN_TEXT = re.compile(UNSAFE.pattern.replace(CONTROL, r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"))
+_CONTROL = re.compile(f"[{CONTROL}]")
+_CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Line breaks and tabs are common in descriptions and harmless."""
+_MAX_CHARACTERS = 5
 _WHITE = re.compile(r"\s+")
 
 
@@ -32,6 +35,8 @@ def lint_catalog(catalog: Catalog, progress: Callable[[int], None] | None = None
     for plugin in catalog.plugins:
         if not plugin.tools:
             yield plugin, _warning("empty-plugin", f"Plugin {plugin.name!r} has no tools.")
+        for finding in _lint_hidden_text(f"Plugin {plugin.name!r}", (plugin.description,)):
+            yield plugin, finding
         for tool in plugin.tools:
             done += 1
             if progress is not None and done % 50 == 0:
@@ -50,15 +55,28 @@ def _lint_tool(tool: Tool, wire_name: str) -> Iterator[Finding]:
             f"The description of {tool.id!r} has {len(tool.description):,} characters; some take {MAX_DESCRIPTION:,}."
         )
         yield _warning("long-description", message)
-    texts = (tool.description, *_texts(tool.parameters))
-    if UNSAFE.search(tool.name) or any(map(_UNSAFE_IN_TEXT.search, texts)):
-        message = f"Tool {tool.id!r} has control or invisible characters in its name or what describes it."
+    texts = (tool.description, *_texts(tool.parameters), *_texts(tool.annotations), *_texts(tool.extra))
+    if _CONTROL.search(tool.name) or any(map(_CONTROL_IN_TEXT.search, texts)):
+        message = f"Tool {tool.id!r} has control characters in its name or what describes it."
         yield _warning("control-character", message)
+    yield from _lint_hidden_text(f"Tool {tool.id!r}", (tool.name, *texts))
     if not is_legal_wire_name(tool.name):
         yield _warning(
             "illegal-name", f"Providers refuse the name {tool.name!r} (of {tool.id}); it is sent as {wire_name!r}."
         )
     yield from _lint_parameters(tool)
+
+
+def _lint_hidden_text(subject: str, texts: Sequence[str]) -> Iterator[Finding]:
+    """What a reader of the catalog does not see, or what is written for the model alone (rule M10)."""
+    if invisible := find_invisible(texts):
+        shown = ", ".join(f"{code} ({name})" for code, name in list(invisible.items())[:_MAX_CHARACTERS])
+        more = f" and {len(invisible) - _MAX_CHARACTERS} others" if len(invisible) > _MAX_CHARACTERS else ""
+        yield _warning(
+            "invisible-character", f"{subject} has invisible characters, which a model reads: {shown}{more}."
+        )
+    for kind, words in find_steering(texts):
+        yield _warning("addresses-model", f"{subject} addresses the model: a text of it {kind.value} ({words!r}).")
 
 
 def _texts(value: Any) -> Iterator[str]:

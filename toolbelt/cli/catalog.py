@@ -13,7 +13,10 @@ from toolbelt.command.groups import LazyGroup, examples
         "list": ("toolbelt.cli.catalog_show:list_tools", "Every tool with its tokens, or the shipped catalogs."),
         "show": ("toolbelt.cli.catalog_show:show", "One plugin or tool whole."),
         "stats": ("toolbelt.cli.catalog_show:stats", "How many plugins, tools and tokens, and where."),
-        "import": ("toolbelt.cli.catalog_import:import_command", "A catalog from what you have."),
+        "import": (
+            "toolbelt.cli.catalog_import:import_command",
+            "A catalog from files and from servers that you have.",
+        ),
         "sync": ("toolbelt.cli.catalog_sync:sync", "Ask MCP servers for their tools again."),
         "lint": ("toolbelt.cli.catalog_lint:lint", "What is wrong or doubtful about the tools."),
     },

@@ -3,38 +3,68 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import click
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import catalog_data
 from toolbelt.catalog.json_lines import Grouping
+from toolbelt.command.approval import approve
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
+from toolbelt.command.servers import INCOMPLETE, ask_for_tools, exit_code_of, timeout_option, yes_option
 from toolbelt.console.screen import notify, print_json
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.importers import import_catalog
-from toolbelt.importers.formats import FORMATS
-from toolbelt.sources import decode, read_text
+from toolbelt.importers.formats import FORMATS, recognise
+from toolbelt.mcp.client_configs import ClientForm, read_client_config
+from toolbelt.mcp.sync import Listing, sync_catalog
+from toolbelt.patterns import fold
+from toolbelt.servers.spec import ServerSpec
+from toolbelt.sources import blank_comments, decode, parse_json, read_text
 from toolbelt.stores.catalogs import write_catalog
 from toolbelt.text import plural
+
+CLIENT = "client"
+"""The format of a file of an MCP client, whose servers are asked."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What one source holds.
+
+    Attributes:
+        source: As the user wrote it.
+        label: Its format, in words.
+        catalog: Of a file; `None` for a client's file, whose servers are asked.
+        notes: What had to be understood, renamed or left out.
+        servers: Of a client's file.
+    """
+
+    source: str
+    label: str
+    catalog: Catalog | None
+    notes: tuple[str, ...] = ()
+    servers: tuple[ServerSpec, ...] = ()
 
 
 @click.command(
     "import",
     epilog=examples(
         "toolbelt catalog import tools.json -o catalog.yaml",
+        "toolbelt catalog import .mcp.json payments.json -o catalog.json",
         "curl -s URL | toolbelt catalog import - --name payments -o payments.json",
     ),
 )
-@click.argument("source")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=click.Choice((*FORMATS, CLIENT)),
     envvar="TOOLBELT_IMPORT_FORMAT",
-    help="What SOURCE is.  [default: found from its content]",
+    help="What each SOURCE is.  [default: found from its content]",
 )
 @option(
     "--output", "-o", metavar="FILE", help="A .json or .yaml file, written all or nothing.  [default: standard output]"
@@ -44,9 +74,11 @@ from toolbelt.text import plural
 @option("--category-field", metavar="F", help="JSON Lines: the field that names a plugin's category.")
 @option("--category", metavar="C", help="The category of plugins that come without one, for loadouts to include.")
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
+@timeout_option
+@yes_option
 @json_option
 def import_command(
-    source: str,
+    sources: tuple[str, ...],
     form: str | None,
     output: str | None,
     name: str | None,
@@ -54,36 +86,123 @@ def import_command(
     category_field: str | None,
     category: str | None,
     force: bool,
+    timeout: float,
+    yes: bool,
     as_json: bool,
-) -> None:
-    """A catalog from SOURCE, a file or `-`: an OpenAI, Anthropic or MCP tool list, JSON Lines, or OpenAPI 3.
+) -> int:
+    """A catalog from each SOURCE, a file or `-`: an OpenAI, Anthropic or MCP tool list, JSON Lines, or OpenAPI 3.
 
-    Ids and names are kept as they are. What had to be understood, renamed or left out is said on standard error.
+    A SOURCE may also be the file of an MCP client (`mcpServers`): its servers are started, if you agree, and asked for
+    their tools. Ids and names are kept as they are. Notes on standard error describe what was renamed or left out.
+    Exit code 3: a server did not answer.
     """
     if output is not None and not output.lower().endswith((".json", ".yaml", ".yml")):
         raise ToolbeltError(f"The ending of {output!r} must say how to write it: .json, .yaml or .yml.")
+    if sources.count("-") > 1:
+        raise ToolbeltError("Standard input can be read once; name `-` once.")
     grouping = Grouping(plugin_field, category_field) if plugin_field or category_field else None
-    text = decode(sys.stdin.buffer.read(), "standard input") if source == "-" else read_text(source)
-    if source == "-" and name is None:
-        name = "imported"
-    imported, label = import_catalog(
-        text, source if source != "-" else "standard input", form=form, name=name, grouping=grouping
-    )
-    catalog = replace(imported.catalog, name=name) if name else imported.catalog
+    imported = [_read(source, form, name if len(sources) == 1 else None, grouping) for source in sources]
+    specs = _join_servers(imported)
+    approve(specs, yes=yes)
+    listings = ask_for_tools(specs, timeout)
+    catalog, notes = _join(imported, listings, name or "imported")
+    catalog = replace(catalog, name=name) if name else catalog
     if category is not None:
         catalog = _with_category(catalog, category)
-    for note in imported.notes:
+    for note in notes:
         notify(note)
+    code = exit_code_of(listings)
+    if code and not catalog.tools:
+        raise NoAnswerError("No server answered with tools, so nothing was written.")
+    label = ", ".join(dict.fromkeys(each.label for each in imported))
     _report(catalog, label)
     if output is None:
         print_json(catalog_data(catalog))
-        return
+        return code
     write_catalog(catalog, output, overwrite=force)
     notify(f"wrote {output}; look at it with: toolbelt catalog stats --catalog {output}")
     if as_json:
         counts = {"plugins": len(catalog.plugins), "tools": len(catalog.tools)}
         renamed = _renamed(catalog)
-        print_json({"output": output, "format": label, **counts, "notes": list(imported.notes), "wire_names": renamed})
+        print_json({"output": output, "format": label, **counts, "notes": list(notes), "wire_names": renamed})
+    return code
+
+
+class NoAnswerError(ToolbeltError):
+    """No server of a client's file answered."""
+
+    exit_code = INCOMPLETE
+
+
+def _read(source: str, form: str | None, name: str | None, grouping: Grouping | None) -> Imported:
+    text = decode(sys.stdin.buffer.read(), "standard input") if source == "-" else read_text(source)
+    if source != "-" and (form == CLIENT or (form is None and _is_client_file(text, source))):
+        config = read_client_config(source)
+        config.refuse()
+        servers = tuple(spec for spec in config.servers if not spec.disabled)
+        return Imported(source, "file of an MCP client", None, servers=servers)
+    if source == "-":
+        name = name or "imported"
+    shown = source if source != "-" else "standard input"
+    file, label = import_catalog(text, shown, form=form, name=name, grouping=grouping)
+    return Imported(source, label, file.catalog, file.notes)
+
+
+def _is_client_file(text: str, source: str) -> bool:
+    """Whether a file has servers of an MCP client, and is none of the formats that also have a `servers`."""
+    try:
+        data = parse_json(blank_comments(text), source).data
+    except InvalidFileError:
+        return False
+    if not isinstance(data, dict) or recognise(data) is not None:
+        return False
+    return read_client_config(source).form is not ClientForm.NONE
+
+
+def _join_servers(imported: Iterable[Imported]) -> tuple[ServerSpec, ...]:
+    owners: dict[str, str] = {}
+    specs = []
+    for each in imported:
+        for spec in each.servers:
+            _refuse_second(owners, "server", spec.name, each.source)
+            specs.append(spec)
+    return tuple(specs)
+
+
+def _join(imported: Sequence[Imported], listings: Sequence[Listing], name: str) -> tuple[Catalog, tuple[str, ...]]:
+    """The plugins of all sources in one catalog; those of servers last."""
+    catalogs = [(each.source, each.catalog) for each in imported if each.catalog is not None]
+    notes = tuple(note for each in imported for note in each.notes)
+    joined = catalogs[0][1] if catalogs else Catalog(name=name)
+    owners: dict[str, str] = {}
+    for source, catalog in catalogs:
+        for plugin in catalog.plugins:
+            _refuse_second(owners, "plugin", plugin.name, source)
+    for spec_source, spec in ((each.source, spec) for each in imported for spec in each.servers):
+        _refuse_second(owners, "plugin", spec.name, spec_source)
+    if len(catalogs) > 1:
+        joined = Catalog(
+            plugins=tuple(plugin for _, catalog in catalogs for plugin in catalog.plugins),
+            name=name,
+            categories={key: text for _, catalog in catalogs for key, text in catalog.categories.items()},
+            core=tuple(tool_id for _, catalog in catalogs for tool_id in catalog.core),
+            loadouts={key: value for _, catalog in catalogs for key, value in catalog.loadouts.items()},
+            ladder=next((catalog.ladder for _, catalog in catalogs if catalog.ladder), ()),
+            servers={key: value for _, catalog in catalogs for key, value in catalog.servers.items()},
+        )
+    if not listings:
+        return joined, notes
+    synced = sync_catalog(joined, listings)
+    return synced.catalog, (*notes, *synced.notes)
+
+
+def _refuse_second(owners: dict[str, str], what: str, name: str, source: str) -> None:
+    first = owners.setdefault(fold(name), source)
+    if first != source:
+        raise ToolbeltError(
+            f"Two sources have a {what} named {name!r}: {first} and {source}. Import one of them alone, with another "
+            "--name, or rename it in its file."
+        )
 
 
 def _with_category(catalog: Catalog, category: str) -> Catalog:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from toolbelt.command.groups import examples
@@ -11,7 +13,10 @@ from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.project import Project
-from toolbelt.text import visible
+from toolbelt.text import plural, visible
+
+if TYPE_CHECKING:
+    from toolbelt.mcp.served_list import ServedList
 
 MANY_TOOLS = 250
 """Above this many active tools their names are shown only when asked for."""
@@ -22,12 +27,14 @@ MANY_TOOLS = 250
         "toolbelt loadout inspect developer --model gpt-4o --model ollama/llama3",
         "toolbelt loadout inspect auto --model gpt-4",
         "toolbelt loadout inspect --catalog tools.json",
+        "toolbelt loadout inspect developer --serve --json",
     )
 )
 @click.argument("name", required=False)
 @option("--model", "-m", "models", multiple=True, metavar="M", help="A litellm model name; may be repeated.")
 @option("--tools/--no-tools", "show_tools", default=None, help="Name the active tools, or only count them.")
 @option("--all", "show_all", is_flag=True, help="Name every plugin, however many.")
+@option("--serve", "is_served", is_flag=True, help="What `toolbelt serve` lists: names, tokens and digest.")
 @option("--schema", "show_schema", is_flag=True, help="Print the JSON Schema of what --json prints, and stop.")
 @project_options
 def inspect(
@@ -35,6 +42,7 @@ def inspect(
     models: tuple[str, ...],
     show_tools: bool | None,
     show_all: bool,
+    is_served: bool,
     show_schema: bool,
     catalog: str | None,
     config: str | None,
@@ -61,13 +69,17 @@ def inspect(
     else:
         inspection = project.inspect(name, project.model_names(models))
     _warn(project, inspection, models)
+    served = _list_served(project, inspection) if is_served else None
     if as_json:
-        _print_inspection(inspection)
+        _print_inspection(inspection, served)
         return
     from toolbelt.console.inspection_view import inspection_view  # which --json does without
 
     named = len(inspection.resolution.active_tools) <= MANY_TOOLS if show_tools is None else show_tools
     show_blocks(inspection_view(inspection, show_tools=named, show_all=show_all))
+    if served is not None:
+        tokens = f"{sum(served.tokens):,} tokens by {served.tokenizer}"
+        click.echo(f"\nServed over MCP  {plural(len(served.names), 'tool')}, {tokens}\nDigest  {served.digest}")
 
 
 @click.command(epilog=examples("toolbelt loadout why developer git_push", "toolbelt loadout why minimal docker"))
@@ -88,10 +100,17 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
     show_view(decision_view(decision))
 
 
-def _print_inspection(inspection: Inspection) -> None:
+def _print_inspection(inspection: Inspection, served: ServedList | None = None) -> None:
     from toolbelt.loadouts.inspection_json import inspection_data
 
-    print_json(inspection_data(inspection))
+    print_json({**inspection_data(inspection), **({} if served is None else served.data())})
+
+
+def _list_served(project: Project, inspection: Inspection) -> ServedList:
+    from toolbelt.mcp.served_list import list_served  # for what is served alone
+    from toolbelt.mcp.surface import make_surface
+
+    return list_served(make_surface(inspection.resolution), project.catalog, project.counter)
 
 
 def _show_no_choice(project: Project, inspection: Inspection, model: str, as_json: bool) -> None:

@@ -23,7 +23,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "model": ("toolbelt.cli.model:model", "What is known of models: windows, limits, prices; what fits them."),
         "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),
         "dataset": ("toolbelt.evals.cli.dataset:dataset", "Cases to try toolsets on: list, show, lint."),
-        "mcp": ("toolbelt.cli.mcp:mcp", "MCP servers and clients: what to write into a client's file."),
+        "mcp": ("toolbelt.cli.mcp:mcp", "MCP servers and clients: a client's file, logins."),
         "usage": ("toolbelt.cli.usage:usage", "What was called through the gateway, and what was offered in vain."),
         "config": ("toolbelt.cli.config:config", "toolbelt.yaml: where it is, its JSON Schema."),
     },

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.command.groups import examples
+from toolbelt.command.http_options import HttpOptions, announce, http_options, read_http_options
 from toolbelt.command.options import catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.console.screen import notify
-from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.mcp.audit import AuditLog, audit_folder
+from toolbelt.mcp.discovery import DiscoverMode, make_discovery
+from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
 
 if TYPE_CHECKING:
+    from toolbelt.mcp.gateway import Gateway
+    from toolbelt.mcp.standard_streams import ProtocolStreams
     from toolbelt.mcp.variables import ResolvedServer
     from toolbelt.project.project import Project
 
 
 @click.command(
-    epilog=examples("toolbelt serve developer", "toolbelt serve developer --catalog tools.yaml --call-timeout 60")
+    epilog=examples("toolbelt serve developer", "toolbelt serve developer --http 127.0.0.1:8000 --idle-timeout 300")
 )
 @click.argument("loadout")
 @option("--call-timeout", type=click.FloatRange(min=0.1), default=300.0, metavar="S", help="Seconds for one call.")
@@ -33,8 +40,26 @@ if TYPE_CHECKING:
     help="Seconds that the first list waits for servers; those that are later lose nothing.",
 )
 @option("--name-limit", type=click.IntRange(16, 64), default=NAME_LIMIT, metavar="N", help="Characters of a name.")
+@option(
+    "--idle-timeout",
+    type=click.FloatRange(min=0),
+    default=600.0,
+    metavar="S",
+    help="Seconds without a request, after which a server ends until it is needed, and a client over HTTP has gone.",
+)
+@option("--share", multiple=True, metavar="SERVER", help="One SERVER for all clients; it cannot ask them anything.")
+@option(
+    "--discover",
+    type=click.Choice([mode.value for mode in DiscoverMode]),
+    default=DiscoverMode.CALL_THROUGH.value,
+    show_default=True,
+    help="How discoverable tools are reached: by meta-tools, or not at all.",
+)
+@option("--log-arguments", is_flag=True, help="Record the arguments of calls in the audit log.")
+@option("--audit-required", is_flag=True, help="Refuse calls that the audit log cannot record.")
 @option("--unlocked", is_flag=True, help="Serve also tools that changed since the last sync.")
 @option("--yes", is_flag=True, help="Start servers that are not approved, this once.")
+@http_options
 @config_option
 @catalog_option
 def serve(
@@ -42,29 +67,79 @@ def serve(
     call_timeout: float,
     start_timeout: float,
     name_limit: int,
+    idle_timeout: float,
+    share: tuple[str, ...],
+    discover: str,
+    log_arguments: bool,
+    audit_required: bool,
     unlocked: bool,
     yes: bool,
     config: str | None,
     catalog: str | None,
+    **http: Any,
 ) -> None:
-    """Serve what LOADOUT makes of the catalog to an MCP client, over standard input and output.
+    """Serve what LOADOUT makes of the catalog to an MCP client: over standard input and output, or HTTP.
 
-    A client starts this command. It is offered the active tools, under the names and with the definitions that were
-    synced; a tool that changed since is withheld. Calls go to the servers of toolbelt.yaml, which must be approved.
+    A client starts this command, or reaches it over HTTP with the bearer token whose place is printed. It is offered
+    the active tools, under the names and with the definitions that were synced; a tool that changed since is withheld.
+    Calls go to the servers of toolbelt.yaml, which must be approved.
     """
+    listener = read_http_options(**http)
     project = open_current_project(catalog, config)
     surface = make_surface(project.resolve(loadout), name_limit=name_limit)
+    for name in share:
+        if name not in surface.servers:
+            raise NotFoundError("server", name, surface.servers)
+    discovery = None
+    if discover == DiscoverMode.CALL_THROUGH:
+        discovery = make_discovery(surface, project.catalog, served_names(project.catalog, name_limit))
     servers = open_servers(project, surface, yes=yes)
-    # From here on, standard output belongs to the protocol; what follows may run code of others.
-    from toolbelt.mcp.standard_streams import claim_standard_streams
+    audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
+    streams = None
+    if listener is None:
+        # From here on, standard output belongs to the protocol; what follows may run code of others.
+        from toolbelt.mcp.standard_streams import claim_standard_streams
 
-    streams = claim_standard_streams()
-    from toolbelt.mcp.gateway import Gateway, GatewayOptions
+        streams = claim_standard_streams()
+    from toolbelt.mcp.assembling import assemble_gateway
+    from toolbelt.mcp.gateway import GatewayOptions
+    from toolbelt.mcp.upstream import UpstreamLimits
+
+    limits = UpstreamLimits(idle=idle_timeout)
+    options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share)
+    gateway = assemble_gateway(
+        surface, servers, options, log=_log, counter=project.counter, discovery=discovery, audit=audit
+    )
+    try:
+        code = _serve(gateway, streams, listener, idle_timeout)
+    finally:
+        audit.close()
+    click.get_current_context().exit(code)
+
+
+def _serve(gateway: Gateway, streams: ProtocolStreams | None, listener: HttpOptions | None, idle_seconds: float) -> int:
+    if listener is not None:
+        from toolbelt.mcp.http_serving import serve_over_http
+
+        started = partial(announce, listener)
+        return serve_over_http(gateway, listener.rules, listener.tokens, started=started, idle_seconds=idle_seconds)
     from toolbelt.mcp.serving import serve_stdio
 
-    options = GatewayOptions(call_timeout, start_timeout, unlocked)
-    gateway = Gateway(surface, servers, options, log=_log)
-    click.get_current_context().exit(serve_stdio(gateway, streams))
+    assert streams is not None  # noqa: S101
+    return serve_stdio(gateway, streams)
+
+
+def open_audit_log(*, required: bool, log_arguments: bool) -> AuditLog:
+    """The user's audit log, opened (rule M10).
+
+    Raises:
+        StorageError: it is required, and cannot be written.
+    """
+    # Tokens of answers are estimated: a vocabulary would take more memory than the rest of the gateway.
+    folder, count = audit_folder(os.environ), EstimateCounter()
+    audit = AuditLog(folder, report=_log, count=count, required=required, log_arguments=log_arguments)
+    audit.start()
+    return audit
 
 
 def open_servers(project: Project, surface: Surface, *, yes: bool) -> Mapping[str, ResolvedServer]:

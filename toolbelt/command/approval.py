@@ -13,7 +13,12 @@ import click
 from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
-from toolbelt.mcp.servers import masked_command_line, masked_command_line_now, masked_data
+from toolbelt.mcp.servers import (
+    approval_digest,
+    masked_command_line,
+    masked_command_line_now,
+    masked_data,
+)
 from toolbelt.mcp.variables import find_env_file, input_variable, read_env_file_of
 from toolbelt.servers.spec import Approvable, ServerSpec, Transport
 from toolbelt.stores.files import state_folder
@@ -71,14 +76,24 @@ def _ask_for(specs: Sequence[_Kind], *, yes: bool) -> tuple[_Kind, ...]:
         return ()
     if not _is_terminal():
         return missing
-    accepted = []
-    for spec in missing:
-        _show(spec)
-        verb = "Start" if isinstance(spec, ServerSpec) else "Import"
-        if click.confirm(f"{verb} {visible(spec.name)!r} now, and whenever it is unchanged?", err=True):
-            accepted.append(spec)
-    approvals.add(accepted, os.environ)
-    return tuple(spec for spec in missing if spec not in accepted)
+    return tuple(spec for spec in missing if not _is_accepted(spec, approvals))
+
+
+def _is_accepted(spec: Approvable, approvals: Approvals) -> bool:
+    """Ask for one definition, and keep the answer at once.
+
+    Raises:
+        ToolbeltError: it changed while the user read it, as the file of variables may.
+    """
+    digest = approval_digest(spec, os.environ)
+    _show(spec)
+    verb = "Start" if isinstance(spec, ServerSpec) else "Import"
+    if not click.confirm(f"{verb} {visible(spec.name)!r} now, and whenever it is unchanged?", err=True):
+        return False
+    if approval_digest(spec, os.environ) != digest:
+        raise ToolbeltError(f"{spec.name!r} changed while you were asked; run the command again.")
+    approvals.add([spec], os.environ)
+    return True
 
 
 def _is_terminal() -> bool:

@@ -197,16 +197,28 @@ class AuditLog:
                 raise StorageError(message) from None
             self._complain(_describe(error))
 
-    def write_session(self, record: SessionRecord) -> None:
-        """Record a client that connected."""
-        data: Record = {"record": "session", "time": self._now(), "session": record.session}
-        data["client"] = {"name": _short(record.client), "version": _short(record.client_version)}
-        data |= {"protocol": record.protocol}
-        data |= {"agent": record.agent} if record.agent else {"loadout": record.loadout}
-        data |= {"digest": record.digest, "tokens": sum(tool.tokens for tool in record.offered)}
-        data |= {"tokenizer": record.tokenizer}
-        data["offered"] = [{"name": tool.name, "server": tool.server, "tokens": tool.tokens} for tool in record.offered]
-        self._put(lambda: data)
+    def write_session(self, make: Callable[[], SessionRecord]) -> None:
+        """Record a client that connected.
+
+        Args:
+            make: Called in the writing thread, since it may count tokens.
+        """
+        moment = self._now()
+
+        def describe() -> Record:
+            record = make()
+            data: Record = {"record": "session", "time": moment, "session": record.session}
+            data["client"] = {"name": _short(record.client), "version": _short(record.client_version)}
+            data["protocol"] = record.protocol
+            data |= {"agent": record.agent} if record.agent else {"loadout": record.loadout}
+            data |= {"digest": record.digest, "tokens": sum(tool.tokens for tool in record.offered)}
+            data["tokenizer"] = record.tokenizer
+            data["offered"] = [
+                {"name": tool.name, "server": tool.server, "tokens": tool.tokens} for tool in record.offered
+            ]
+            return data
+
+        self._put(describe)
 
     def admit(self, session: str, tool: str) -> bool:
         """Whether a call may run: always, unless the log is required and this cannot be recorded.
@@ -231,7 +243,7 @@ class AuditLog:
             data |= _logged(record.arguments)
         is_counted = sum(map(len, record.answer)) <= MAX_COUNTED_CHARS
         answer = tuple(record.answer) if is_counted else None
-        self._put(lambda: data | {"tokens": self._count_tokens(answer)})
+        self._put(lambda: data | {"tokens": None if answer is None else sum(self._count.count(answer))})
 
     def write_guard(self, session: str, tool: str, verdict: str, *, allowed: bool, reason: str) -> None:
         """Record the decision of a guard (rule K7)."""
@@ -262,7 +274,13 @@ class AuditLog:
 
     def _run(self) -> None:
         while (make := self._waiting.get()) is not None:
-            self._write(make())
+            try:
+                data = make()
+            except Exception as error:  # noqa: BLE001  a tokenizer may fail in any way; the thread has to go on
+                self._lost += 1
+                self._complain(str(error) or type(error).__name__)
+            else:
+                self._write(data)
 
     def _write(self, data: Record) -> bool:
         with self._lock:
@@ -282,12 +300,6 @@ class AuditLog:
             self._has_reported = True
             then = "Calls are refused until it can be." if self.required else "Calls go on without a record."
             self._report(f"The audit log in {str(self._file.folder)!r} cannot be written: {reason}. {then}")
-
-    def _count_tokens(self, texts: Sequence[str] | None) -> int | None:
-        try:
-            return None if texts is None else sum(self._count.count(texts))
-        except Exception:  # noqa: BLE001  a record without tokens is better than none, and this is a thread of its own
-            return None
 
     def _now(self) -> str:
         return datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

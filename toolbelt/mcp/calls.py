@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
 
 from toolbelt.catalog.validators import SchemaValidator, make_validator
+from toolbelt.mcp.audit import CallStatus
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.connections import ServerConnection
 from toolbelt.mcp.conversations import MAX_ROUNDS, Conversation, answer_questions, is_question
@@ -23,34 +24,74 @@ from toolbelt.runtime.arguments import ArgumentsError, check_schema, describe_ar
 
 
 @dataclass(frozen=True)
-class CallRecord:
+class CallOutcome:
     """What became of a call.
 
     Attributes:
-        tool: Which was called.
+        name: The name that the client sees; for a tool that it may not call, as it wrote it.
+        server: The server that has the tool; empty for a tool of the gateway itself.
         params: Of the call, with its arguments.
         seconds: From its arrival to the answer.
+        status: How it ended.
         result: Of the tool; `None` where there is none.
-        error: Why there is none.
+        reason: Why it was refused, in a word.
+        via: The meta-tool by which it was called; empty for a direct call.
     """
 
-    tool: ServedTool
+    name: str
+    server: str
     params: Params
     seconds: float
-    result: Mapping[str, Any] | None
-    error: str = ""
+    status: CallStatus
+    result: Mapping[str, Any] | None = None
+    reason: str = ""
+    via: str = ""
 
 
 class Policy(Protocol):
-    """What is asked before a call and informed after it: guards, confirmation, audit."""
+    """What is informed of clients and their calls, and may refuse them: the audit log."""
 
-    async def before(self, client: Client, context: Context, tool: ServedTool, params: Params) -> str:
-        """Why the call is refused, which the model reads; empty to allow it."""
+    def begin(self, client: Client) -> None:
+        """A client said who it is."""
         ...
 
-    async def after(self, client: Client, record: CallRecord) -> None:
+    def before(self, client: Client, name: str) -> str:
+        """Why no tool may be called now, which the model reads; empty to allow it."""
+        ...
+
+    def after(self, client: Client, outcome: CallOutcome) -> None:
         """A call was answered, refused or failed."""
         ...
+
+
+class RefusedError(Exception):
+    """A call that is not made.
+
+    Attributes:
+        reason: In a word.
+        message: For the model.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason = reason
+        self.message = message
+
+
+class _ChangedError(MCPError):
+    """The tool is not what was synced; the client gets the error of a tool that it may not call."""
+
+
+def find_status(error: BaseException) -> tuple[CallStatus, str]:
+    """How a call ended that raised this, and why it was refused."""
+    if isinstance(error, RefusedError):
+        return CallStatus.REFUSED, error.reason
+    if isinstance(error, _ChangedError):
+        return CallStatus.REFUSED, "changed"
+    if isinstance(error, MCPError):
+        by_code = {CONNECTION_CLOSED: CallStatus.SERVER_FAILED, REQUEST_TIMEOUT: CallStatus.TIMEOUT}
+        return by_code.get(error.code, CallStatus.PROTOCOL_ERROR), ""
+    return (CallStatus.CANCELLED if isinstance(error, asyncio.CancelledError) else CallStatus.SERVER_FAILED), ""
 
 
 class CallRunner:
@@ -72,14 +113,17 @@ class CallRunner:
         self._policy = policy
         self._validators: dict[str, SchemaValidator | None] = {}
 
-    async def run(self, client: Client, context: Context, tool: ServedTool, params: Params) -> dict[str, Any]:
-        """Call a tool.
+    async def run(
+        self, client: Client, context: Context, tool: ServedTool, params: Params, *, via: str = ""
+    ) -> dict[str, Any]:
+        """Call a tool of a server.
 
         Args:
             client: Who calls.
             context: Of the client's request.
             tool: Which the client may call.
             params: Of `tools/call`; its `name` is replaced by the one that the server knows.
+            via: The meta-tool by which it is called; empty for a direct call.
 
         Returns:
             The server's result as it is; a result with `isError` where the call is refused.
@@ -87,25 +131,60 @@ class CallRunner:
         Raises:
             MCPError: the server's, as it is; or there is no server, or it ended, or took too long.
         """
+        return await self.watch(
+            client, tool.wire_name, tool.server, params, lambda: self._run(client, context, tool, params), via=via
+        )
+
+    async def watch(
+        self,
+        client: Client,
+        name: str,
+        server: str,
+        params: Params,
+        call: Callable[[], Awaitable[dict[str, Any]]],
+        *,
+        via: str = "",
+    ) -> dict[str, Any]:
+        """Make a call of any tool, with the policy asked before it and informed after it.
+
+        Args:
+            client: Who calls.
+            name: As in `CallOutcome`.
+            server: As in `CallOutcome`.
+            params: Of `tools/call`.
+            call: Makes the call; may raise `RefusedError`.
+            via: As in `CallOutcome`.
+
+        Raises:
+            MCPError: as `call`.
+        """
+        if self._policy is None:
+            try:
+                return await call()
+            except RefusedError as refusal:
+                return refused(refusal.message)
         started = time.monotonic()
         result: dict[str, Any] | None = None
-        error = ""
+        status, reason = CallStatus.OK, ""
         try:
-            result = await self._run(client, context, tool, params)
-        except (MCPError, asyncio.CancelledError) as failure:
-            error = str(failure) or "cancelled"
+            _refuse(self._policy.before(client, name))
+            result = await call()
+            if result.get("isError") is True:
+                status = CallStatus.TOOL_ERROR
+        except RefusedError as refusal:
+            status, reason = find_status(refusal)
+            return refused(refusal.message)
+        except BaseException as error:
+            status, reason = find_status(error)
             raise
         finally:
-            if self._policy is not None:
-                seconds = time.monotonic() - started
-                await self._policy.after(client, CallRecord(tool, params, seconds, result, error))
+            seconds = time.monotonic() - started
+            self._policy.after(client, CallOutcome(name, server, params, seconds, status, result, reason, via))
         return result
 
     async def _run(self, client: Client, context: Context, tool: ServedTool, params: Params) -> dict[str, Any]:
-        if (refusal := self._find_fault(tool, params)) != "":
-            return refused(refusal)
-        if self._policy is not None and (refusal := await self._policy.before(client, context, tool, params)):
-            return refused(refusal)
+        if (fault := self._find_fault(tool, params)) != "":
+            raise RefusedError("invalid_arguments", fault)
         connection = client.connections.get(tool.server)
         if connection is None:
             raise MCPError(code=CONNECTION_CLOSED, message=f"There is no definition of server {tool.server!r}.")
@@ -116,9 +195,16 @@ class CallRunner:
         reason = verification.changed.get(tool.upstream_name)
         if reason is not None and not (self._unlocked and tool.upstream_name in verification.live):
             self._log(f"call of {tool.wire_name!r} refused: {reason}")
-            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {tool.wire_name}")
+            raise _ChangedError(code=INVALID_PARAMS, message=f"Unknown tool: {tool.wire_name}")
         sent = {**params, "name": tool.upstream_name}
         return await self.request(client, context, connection, "tools/call", sent, of_start=connection.verified_start)
+
+    def refuse_unknown(self, client: Client, name: str, params: Params) -> MCPError:
+        """The error of every tool that may not be called, whatever the reason: a client cannot tell them apart (M6)."""
+        if self._policy is not None:
+            outcome = CallOutcome(name, "", params, 0.0, CallStatus.REFUSED, reason="unknown")
+            self._policy.after(client, outcome)
+        return MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
 
     async def request(
         self,
@@ -210,6 +296,11 @@ class CallRunner:
         except ArgumentsError as error:
             return describe_arguments_error(tool.tool, str(error))
         return ""
+
+
+def _refuse(message: str) -> None:
+    if message:
+        raise RefusedError("not_recorded", message)
 
 
 def refused(reason: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -37,6 +38,7 @@ class Client:
         orphans: Ends its servers if this process is killed.
 
     Attributes:
+        session_id: Random; in the audit log, and for what is kept of a session.
         surface: What it is served now.
         connections: Servers by name, once `begin` was called.
         capabilities: What the client can do, as it says.
@@ -57,6 +59,7 @@ class Client:
         shared: Mapping[str, ServerConnection] | None = None,
         orphans: OrphanWatch | None = None,
     ) -> None:
+        self.session_id = secrets.token_hex(8)
         self.surface = surface
         self.connections: dict[str, ServerConnection] = {}
         self.capabilities: Mapping[str, Any] = {}

@@ -114,7 +114,7 @@ def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[s
     for place in places:
         for name, entry in section.at(place).read_members("server"):
             before = len(section.findings)
-            if entry.read_mapping() is not None and _is_gateway(entry.value):
+            if isinstance(entry.value, dict) and _is_gateway(entry.value):
                 gateways.append(name)
             elif (spec := read_entry(entry, name, origin, CLIENT_KEYS)) is not None:
                 servers[name] = replace(spec, disabled=True) if name in switched_off else spec
@@ -273,7 +273,8 @@ def _find_switched_off(document: Document, workspace: Path) -> frozenset[str]:
     off: set[str] = set()
     for name, project in projects.items() if isinstance(projects, dict) else ():
         names = project.get("disabledMcpServers") if isinstance(project, dict) and Path(name) == workspace else None
-        off.update(each for each in names or () if isinstance(each, str))
+        if isinstance(names, list):
+            off.update(each for each in names if isinstance(each, str))
     return frozenset(off)
 
 

@@ -24,7 +24,7 @@ from toolbelt.mcp.client_configs import find_server_places, read_client_config
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import blank_comments, decode, parse_json
 from toolbelt.sources.json_editing import edit_object
-from toolbelt.stores.files import replacing
+from toolbelt.stores.files import replacing, state_folder
 
 FOLDER = "client-backups"
 _LOCK_SECONDS = 30
@@ -59,7 +59,7 @@ def gateway_entry(arguments: Sequence[str], environment: Mapping[str, str], *, w
 
     Args:
         arguments: After `toolbelt serve`.
-        environment: Whose `TOOLBELT_STATE_DIR` the gateway has to have, too, or it would miss the approvals.
+        environment: Where it moves the state folder, the gateway is given that folder, or it would miss the approvals.
         with_type: Whether the client wants `type`.
     """
     folder = Path(os.path.abspath(sys.executable)).parent  # noqa: PTH100  a link is what makes a virtual environment
@@ -68,8 +68,8 @@ def gateway_entry(arguments: Sequence[str], environment: Mapping[str, str], *, w
     command = [str(program)] if program else [str(folder / Path(sys.executable).name), "-P", "-m", "toolbelt"]
     entry: dict[str, Any] = {"type": "stdio"} if with_type else {}
     entry |= {"command": command[0], "args": [*command[1:], "serve", *arguments]}
-    if state := environment.get("TOOLBELT_STATE_DIR"):
-        entry["env"] = {"TOOLBELT_STATE_DIR": str(Path(state).absolute())}
+    if environment.get("TOOLBELT_STATE_DIR") or environment.get("XDG_STATE_HOME"):
+        entry["env"] = {"TOOLBELT_STATE_DIR": str(state_folder(environment).absolute())}
     return entry
 
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.search import ToolIndex, split_name, tool_text
@@ -30,6 +30,7 @@ from toolbelt.mcp.meta_tools import (
     first_sentence,
     name_meta_tools,
 )
+from toolbelt.mcp.surface import Surface
 from toolbelt.patterns import fold
 from toolbelt.runtime.arguments import ArgumentsError, read_arguments
 from toolbelt.sessions.meta_tools import escaped
@@ -40,6 +41,13 @@ _MAX_LINE_CHARS = 160
 _MAX_REPEATED_CHARS = 100
 OTHER = "other"
 """The group of tools without a plugin."""
+
+
+class DiscoverMode(StrEnum):
+    """How a client reaches discoverable tools."""
+
+    CALL_THROUGH = "call-through"
+    NONE = "none"
 
 
 class RefusalReason(StrEnum):
@@ -310,6 +318,21 @@ class Discovery:
         definition = thaw(mcp_definition(tool, self._wire_name(tool)))
         kept = ("name", "title", "description", "inputSchema", "annotations")
         return {key: definition[key] for key in kept if key in definition} | {"call_with": self._call_with(tool)}
+
+
+def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str]) -> Discovery:
+    """The meta-tools of a surface.
+
+    Args:
+        surface: What is offered and discoverable.
+        catalog: All tools, for those that are neither.
+        names: Names that clients see, by tool id, of all tools of the catalog.
+    """
+    offered = [served.tool for served in surface.offered]
+    discoverable = [served.tool for served in surface.discoverable]
+    reachable = {tool.id for tool in (*offered, *discoverable)}
+    withheld = [tool for tool in catalog.tools if tool.id not in reachable]
+    return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld)
 
 
 def is_read_only(tool: Tool) -> bool:

@@ -48,11 +48,14 @@ class LocalTool:
 
     Attributes:
         definition: As `tools/list` has it.
-        handler: Gets the client, the context and the params of the call; returns a result as of `tools/call`.
+        handler: Gets the client, the context and the params of the call; returns a result as of `tools/call`. May raise
+            `RefusedError`.
+        is_watched: Whether the gateway informs the policy of its calls; else the handler does.
     """
 
     definition: Definition
     handler: Handler
+    is_watched: bool = True
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ class Gateway:
         self.log = log
         self.local_tools = {str(tool.definition["name"]): tool for tool in local_tools}
         self.calls = CallRunner(self.options.call_seconds, self.options.unlocked, log, policy)
+        self._policy = policy
         self._servers = servers
         self._shared: dict[str, ServerConnection] = {}
         self._orphans = OrphanWatch()
@@ -173,12 +177,12 @@ class Gateway:
         if method == "initialize":
             result = await call_next(context)
             version = result["protocolVersion"] if isinstance(result, dict) else version
-            client.begin(context, version, params.get("capabilities") or {}, params.get("clientInfo") or {})
+            self._begin(client, context, version, params.get("capabilities") or {}, params.get("clientInfo") or {})
             return result
         if is_modern(version):
             meta = params.get("_meta") or {}
             info = meta.get(CLIENT_INFO_META_KEY) or {}
-            client.begin(context, version, meta.get(CLIENT_CAPABILITIES_META_KEY) or {}, info)
+            self._begin(client, context, version, meta.get(CLIENT_CAPABILITIES_META_KEY) or {}, info)
         handler = self._handlers.get(method)
         if handler is None or not client.is_begun:
             return await call_next(context)
@@ -189,6 +193,19 @@ class Gateway:
         result = await handler(client, context, params)
         return _finish(result, method, server.server_info_stamp) if is_modern(version) else result
 
+    def _begin(
+        self,
+        client: Client,
+        context: Context,
+        version: str,
+        capabilities: Mapping[str, Any],
+        info: Mapping[str, Any],
+    ) -> None:
+        is_new = not client.is_begun
+        client.begin(context, version, capabilities, info)
+        if is_new and self._policy is not None:
+            self._policy.begin(client)
+
     async def _list_tools(self, client: Client, _context: Context, _params: Params) -> dict[str, Any]:
         await client.wait_until_verified(self.options.list_seconds)
         listed = client.list_definitions(client.surface.offered, unlocked=self.options.unlocked)
@@ -197,12 +214,14 @@ class Gateway:
     async def _call_tool(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
         name = params["name"]
         if (local := self.local_tools.get(name)) is not None:
-            return await local.handler(client, context, params)
+            if not local.is_watched:
+                return await local.handler(client, context, params)
+            return await self.calls.watch(client, name, "", params, lambda: local.handler(client, context, params))
         served = client.surface.by_name.get(name)
         if served is None:
             reason = client.surface.reasons.get(name, "there is no such tool")
             self.log(f"call of {name!r} refused: {reason}")
-            raise unknown_tool(name)
+            raise self.calls.refuse_unknown(client, name, params)
         return await self.calls.run(client, context, served, params)
 
     async def _list_contents(self, kind: Kind, client: Client, _context: Context, _params: Params) -> dict[str, Any]:
@@ -234,11 +253,6 @@ class Gateway:
         return {}
 
 
-def unknown_tool(name: str) -> MCPError:
-    """The error of every tool that may not be called, whatever the reason: a client cannot tell them apart (M6)."""
-    return MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
-
-
 async def _refuse(context: Context, _params: RequestParams) -> dict[str, Any]:
     raise MCPError(code=INVALID_PARAMS, message="Invalid request parameters", data=context.method)
 
@@ -256,4 +270,4 @@ def _finish(result: dict[str, Any], method: str, server_info: dict[str, Any]) ->
     return finished
 
 
-__all__ = ["Gateway", "GatewayOptions", "LocalTool", "ServedTool", "unknown_tool"]
+__all__ = ["Gateway", "GatewayOptions", "LocalTool", "ServedTool"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable
 
 from toolbelt.mcp.gateway import Gateway
@@ -19,7 +20,7 @@ def serve_over_http(
     tokens: Tokens | None,
     *,
     started: Callable[[str], None],
-    limits: HttpLimits | None = None,
+    idle_seconds: float = 0.0,
 ) -> int:
     """Serve all that the rules let in.
 
@@ -28,7 +29,7 @@ def serve_over_http(
         rules: Already checked.
         tokens: `None` to let everybody in.
         started: Receives the URL.
-        limits: Of clients.
+        idle_seconds: Without a request, after which a client has gone; 0 for never.
 
     Returns:
         130 after an interrupt, 143 after a request to terminate.
@@ -37,11 +38,12 @@ def serve_over_http(
         ToolbeltError: as `serve_http`.
     """
     quiet_sdk()
+    limits = HttpLimits(idle_seconds=idle_seconds or math.inf)
     return asyncio.run(_serve(gateway, rules, tokens, started, limits))
 
 
 async def _serve(
-    gateway: Gateway, rules: HttpRules, tokens: Tokens | None, started: Callable[[str], None], limits: HttpLimits | None
+    gateway: Gateway, rules: HttpRules, tokens: Tokens | None, started: Callable[[str], None], limits: HttpLimits
 ) -> int:
     stop = asyncio.Event()
     server = gateway.make_server(find_state)

@@ -77,9 +77,9 @@ class Surface:
         return {served.wire_name: served for served in self.offered}
 
     @cached_property
-    def discoverable_by_name(self) -> Mapping[str, ServedTool]:
-        """The discoverable tools by the name that the client sees."""
-        return {served.wire_name: served for served in self.discoverable}
+    def discoverable_by_id(self) -> Mapping[str, ServedTool]:
+        """The discoverable tools by id."""
+        return {served.tool.id: served for served in self.discoverable}
 
     def tools_of(self, server: str) -> tuple[ServedTool, ...]:
         """Tools of a server that a client may reach."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 
+from toolbelt.mcp.logins import LoginStore
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.processes import ProcessLimits, ServerProcess
 from toolbelt.servers.spec import Transport
@@ -16,6 +18,7 @@ from toolbelt.servers.spec import Transport
 _MESSAGE_BYTES = ProcessLimits.message_bytes
 """The longest message over HTTP, as of a process; the SDK's own limit is 1 MiB."""
 _SILENCE_SECONDS = 86_400.0
+"""Some servers are silent while there is nothing to do; the SDK would leave them after five minutes."""
 
 
 class Startable(Protocol):
@@ -49,13 +52,22 @@ class ServerTransport:
         server: With resolved values.
         log: Receives one line at a time, which names the server.
         orphans: Ends the server if this process is killed.
+
+    Attributes:
+        needs_login: Whether the server asked for an OAuth login that we do not have, and has answered nothing since.
     """
 
     def __init__(self, server: Startable, log: Callable[[str], None], orphans: OrphanWatch | None = None) -> None:
+        self.needs_login = False
         self._server = server
         self._log = log
         self._orphans = orphans
         self._process: ServerProcess | None = None
+
+    @property
+    def login_hint(self) -> str:
+        """What to do where the server asks for a login that we do not have; empty where it does not."""
+        return f"needs a login: toolbelt mcp login {self._server.name}" if self.needs_login else ""
 
     def hurry(self) -> None:
         """Do not wait until a process ends by itself."""
@@ -82,20 +94,51 @@ class ServerTransport:
             )
             async with self._process.connect() as pair:
                 yield pair
-        elif server.transport is Transport.SSE:
-            from mcp.client.sse import sse_client
-
-            # Some servers are silent while there is nothing to do; the SDK would leave them after five minutes.
-            headers = {**server.headers}
-            async with sse_client(server.url, headers=headers, sse_read_timeout=_SILENCE_SECONDS) as streams:
-                yield streams
         else:
-            import httpx2
-            from mcp.client.streamable_http import streamable_http_client
+            async with self._connect_http() as pair:
+                yield pair
 
-            timeout = httpx2.Timeout(30.0, read=None)
-            async with (
-                httpx2.AsyncClient(headers={**server.headers}, timeout=timeout) as client,
-                streamable_http_client(server.url, http_client=client, max_sse_event_size=_MESSAGE_BYTES) as streams,
-            ):
+    @contextlib.asynccontextmanager
+    async def _connect_http(self) -> AsyncIterator[tuple[Any, Any]]:
+        import httpx2
+        from mcp.client.sse import sse_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        from toolbelt.mcp.login import StoredLogin
+
+        async def note_challenge(response: httpx2.Response) -> None:
+            challenge = response.headers.get("www-authenticate", "")
+            is_challenged = response.status_code == 401 and challenge.casefold().startswith("bearer")
+            self.needs_login = (is_challenged and not has_own) or (self.needs_login and not response.is_success)
+
+        server = self._server
+        has_own = "authorization" in {name.casefold() for name in server.headers}
+        login = None if has_own else StoredLogin(server.url, LoginStore(os.environ))
+        if server.transport is Transport.SSE:
+
+            def make_client(
+                headers: dict[str, str] | None = None,
+                timeout: httpx2.Timeout | None = None,
+                auth: httpx2.Auth | None = None,
+            ) -> httpx2.AsyncClient:
+                hooks = {"response": [note_challenge]}
+                return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks=hooks)
+
+            async with sse_client(
+                server.url,
+                headers={**server.headers},
+                auth=login,
+                httpx_client_factory=make_client,
+                sse_read_timeout=_SILENCE_SECONDS,
+            ) as streams:
                 yield streams
+            return
+        client = httpx2.AsyncClient(
+            headers={**server.headers},
+            timeout=httpx2.Timeout(30.0, read=None),
+            auth=login,
+            event_hooks={"response": [note_challenge]},
+        )
+        size = _MESSAGE_BYTES
+        async with client, streamable_http_client(server.url, http_client=client, max_sse_event_size=size) as streams:
+            yield streams

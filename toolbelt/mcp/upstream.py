@@ -18,10 +18,12 @@ from typing import Any
 
 from mcp.client.session import ClientSession
 from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import x_mcp_header_map
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbelt.errors import ToolbeltError
+from toolbelt.mcp.idleness import Idleness
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.transports import ServerTransport, Startable
 from toolbelt.mcp.wire import CLIENT_INFO, Params, PeerHandlers, Wire, negotiate, stamp
@@ -127,9 +129,7 @@ class Upstream:
         self._failures = 0
         self._next_start = 0.0
         self._is_resting = False
-        self._is_subscribed = False
-        self._requests = 0
-        self._last_request = 0.0
+        self._idleness = Idleness(self._limits.idle)
         self._header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
 
     @property
@@ -237,13 +237,14 @@ class Upstream:
         options: CallOptions = {"headers": headers}
         if timeout is not None:
             options["timeout"] = timeout
-        self._requests += 1
-        self._is_subscribed = self._is_subscribed or method == "resources/subscribe"
         try:
-            return await wire.send_raw_request(method, sent, options)
-        finally:
-            self._requests -= 1
-            self._last_request = time.monotonic()
+            with self._idleness.request(method):
+                return await wire.send_raw_request(method, sent, options)
+        except MCPError:
+            if not (hint := self._login_hint()):
+                raise
+            wire.ended.set()
+            raise UpstreamError(self.name, UpstreamStatus.NEEDS_LOGIN, hint) from None
 
     async def notify(self, method: str, params: Params | None = None) -> None:
         """Send a notification, if there is a connection."""
@@ -340,6 +341,8 @@ class Upstream:
             late = isinstance(cause, TimeoutError) and not str(cause)
             failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"
         finally:
+            if hint := self._login_hint():
+                status, failure = UpstreamStatus.NEEDS_LOGIN, hint
             self._wire = self._session = self._ready = None
             if self.status is not UpstreamStatus.CLOSED and self._is_resting and not failure:
                 self.status = UpstreamStatus.IDLE
@@ -347,6 +350,10 @@ class Upstream:
                 self._fail(status, failure or "ended", time.monotonic() - started)
             if not ready.done():
                 ready.set_exception(UpstreamError(self.name, self.status, failure or "is closed"))
+
+    def _login_hint(self) -> str:
+        """What to do where the server asks for a login that we do not have; empty where it does not."""
+        return self._transport.login_hint if self._transport is not None else ""
 
     def _fail(self, status: UpstreamStatus, failure: str, lived_seconds: float) -> None:
         self.status, self.error = status, failure
@@ -360,25 +367,17 @@ class Upstream:
     async def _wait_for_end(self, wire: Wire) -> None:
         """Until the server is gone, or we close, or it was not needed for so long that it may end."""
         waits = {asyncio.create_task(self._stop.wait()), asyncio.create_task(wire.ended.wait())}
-        self._last_request, self._is_subscribed = time.monotonic(), False
+        self._idleness.begin()
         try:
             while not self._is_resting:
-                left = self._idle_left()
+                left = self._idleness.seconds_left()
                 done, _ = await asyncio.wait(waits, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 if done:
                     return
-                self._is_resting = self._idle_left() == 0
+                self._is_resting = self._idleness.seconds_left() == 0
         finally:
             for wait in waits:
                 wait.cancel()
-
-    def _idle_left(self) -> float | None:
-        """Seconds until it may end; `None` if it may not. Who has subscribed to something waits for it."""
-        if not self._limits.idle or self._is_subscribed:
-            return None
-        if self._requests:
-            return self._limits.idle
-        return max(self._last_request + self._limits.idle - time.monotonic(), 0)
 
 
 def find_cause(error: BaseException) -> BaseException:

@@ -72,9 +72,7 @@ def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys
     Keys that no rule knows are not looked at: clients have many of their own.
     """
     before = len(section.findings)
-    if section.value is None:
-        section.add_wrong_type("an object")
-    if not isinstance(section.value, dict):
+    if section.read_mapping() is None:
         return None
     url_key = _first(section, keys.url)
     command, url = section.read_text("command"), section.read_text(url_key)
@@ -86,6 +84,10 @@ def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys
     headers = _read_values(section, "headers", keys)
     cwd, env_file = section.read_text("cwd"), section.read_text(keys.env_file)
     disabled = section.read_bool("disabled")
+    for text in (command, *args, *env, *env.values(), cwd, env_file, url, *headers, *headers.values()):
+        if text is not None and "\0" in text:
+            section.add_error("bad-character", f"{section.label}: no program can be given a NUL character.")
+            break
     if transport is None or len(section.findings) > before:
         return None
     return ServerSpec(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import SHARED_DATA
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.cases.references import CatalogNames
 
 
@@ -40,6 +43,12 @@ def case(**fields: Any) -> dict[str, Any]:
 def public(**fields: Any) -> dict[str, Any]:
     """Likewise, in the layout of public data sets."""
     return case(**{"expected": ["git_push"], "kind": "single", **fields})
+
+
+@cache
+def open_public(name: str) -> Dataset:
+    """A public data set, which no test changes: opening the largest means to read 22,055 lines."""
+    return open_dataset(str(SHARED_DATA / name))
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> Path:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import gc
 import json
 import tracemalloc
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import SHARED_DATA, needs_shared_data
-from tests.evals.cases.samples import CATALOG, case, public, write_dataset, write_imported, write_lines
+from tests.conftest import needs_shared_data
+from tests.evals.cases.samples import CATALOG, case, open_public, public, write_dataset, write_imported, write_lines
 from tests.wording import each_mentions, naming
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.reader import CatalogFile
@@ -331,6 +333,23 @@ def test_E3_an_unknown_choice_is_an_error_with_the_nearest(mixed: Dataset, wante
         mixed.select(**wanted)
 
 
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """Writes a dataset of so many cases, once."""
+
+    @cache
+    def write(count: int) -> Path:
+        return write_dataset(tmp_path_factory.mktemp("numbered"), [case(id=f"case-{n}") for n in range(count)])
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def open_numbered(numbered: Callable[[int], Path]) -> Callable[[int], Dataset]:
+    """Opens it once, for tests that only ask for cases that are not there."""
+    return cache(lambda count: open_dataset(str(numbered(count))))
+
+
 @pytest.mark.parametrize(
     ("count", "wanted", "named"),
     [
@@ -342,15 +361,14 @@ def test_E3_an_unknown_choice_is_an_error_with_the_nearest(mixed: Dataset, wante
     ],
 )
 def test_E9_an_unknown_case_is_told_with_near_or_known_ids(
-    tmp_path: Path, count: int, wanted: str, named: object
+    open_numbered: Callable[[int], Dataset], count: int, wanted: str, named: object
 ) -> None:
-    opened = open_dataset(str(write_dataset(tmp_path / "mine", [case(id=f"case-{n}") for n in range(count)])))
     with pytest.raises(NotFoundError, match=naming(f"{wanted!r}", named)):
-        opened.get(wanted)
+        open_numbered(count).get(wanted)
 
 
-def test_E9_an_unknown_case_is_told_of_without_reading_them_all(tmp_path: Path) -> None:
-    opened = open_dataset(str(write_dataset(tmp_path / "mine", [case(id=f"case-{n}") for n in range(9000)])))
+def test_E9_an_unknown_case_is_told_of_without_reading_them_all(numbered: Callable[[int], Path]) -> None:
+    opened = open_dataset(str(numbered(9000)))
     read: list[int] = []
     seek = opened._handle.seek
 
@@ -438,7 +456,7 @@ def test_a_dataset_lets_go_of_its_file(tmp_path: Path) -> None:
     ],
 )
 def test_E3_public_data_sets_are_read_whole(name: str, usable: int, excluded: int) -> None:
-    opened = open_dataset(str(SHARED_DATA / name))
+    opened = open_public(name)
     assert (len(opened), sum(opened.excluded.values())) == (usable, excluded)
     tools = {tool.id for tool in opened.catalog_file.catalog.tools}
     for number in range(0, len(opened), 7):

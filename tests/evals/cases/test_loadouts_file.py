@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import SHARED_DATA, needs_shared_data
-from tests.evals.cases.samples import CATALOG, case, write_dataset
+from tests.evals.cases.samples import CATALOG, case, open_public, write_dataset
 from tests.wording import each_mentions, naming
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidFileError
@@ -135,7 +135,7 @@ def test_a_catalog_with_loadouts_of_its_own_keeps_them(tmp_path: Path) -> None:
 
 @needs_shared_data
 def test_E1_metatool_brings_its_loadouts(tmp_path: Path) -> None:
-    dataset = open_dataset(str(SHARED_DATA / "metatool"))
+    dataset = open_public("metatool")
     listed = json.loads((SHARED_DATA / "metatool" / "loadouts.json").read_text())
     made = active(dataset, tmp_path)
     assert {name: set(tools) for name, tools in made.items()} == {name: set(tools) for name, tools in listed.items()}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import SHARED_DATA, needs_shared_data
-from tests.evals.cases.samples import CATALOG, case, write_dataset
+from tests.conftest import needs_shared_data
+from tests.evals.cases.samples import CATALOG, case, open_public, write_dataset
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
@@ -179,7 +179,7 @@ def test_E7_a_cluster_larger_than_the_share_stays_and_is_told(
 
 @needs_shared_data
 def test_E7_by_tool_a_public_set_is_divided_as_asked(tmp_path: Path) -> None:
-    dataset = open_dataset(str(SHARED_DATA / "seal_tools"))
+    dataset = open_public("seal_tools")
     for seed in range(3):
         split = draw_split(dataset, 0.2, by=SplitGrouping.TOOL, seed=seed)
         assert split.held_out < 0.4

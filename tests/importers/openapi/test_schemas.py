@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.importers.openapi.samples import api, convert, refused, with_body
 from tests.wording import each_mentions
 from toolbelt.catalog.frozen import thaw
+from toolbelt.importers.openapi.loops import closure
+from toolbelt.importers.openapi.schemas import ReadOnly
+from toolbelt.importers.openapi.spec import Spec
+from toolbelt.sources import Document
 
 
 class TestDefinitions:
@@ -107,3 +113,28 @@ class TestReadOnly:
         assert thaw(tool.parameters["$defs"]) == {
             "A": {"properties": {"n": {}}, "required": ["n"], "not": {"required": ["id"]}}
         }
+
+
+_NAMES = "abcdef"
+
+
+@given(
+    st.fixed_dictionaries(dict.fromkeys(_NAMES, st.lists(st.sampled_from(_NAMES), max_size=3))),
+    st.permutations(_NAMES),
+    st.sets(st.sampled_from(_NAMES)),
+)
+def test_what_is_read_only_is_that_of_all_that_is_taken_in(
+    graph: dict[str, list[str]], order: list[str], marked: set[str]
+) -> None:
+    schemas = {
+        name: {
+            "allOf": [{"$ref": f"#/components/schemas/{target}"} for target in targets],
+            "properties": {name: {"readOnly": name in marked}},
+        }
+        for name, targets in graph.items()
+    }
+    spec = Spec(Document({"components": {"schemas": schemas}}, "api.yaml"))
+    read_only, section = ReadOnly(spec), spec.root.child("components").child("schemas")
+    assert {name: read_only.names(section.child(name)) for name in order} == {
+        name: closure([name], graph.__getitem__) & marked for name in graph
+    }

@@ -8,10 +8,10 @@ What is cut widens a schema, so that no call is refused which the API would take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from toolbelt.importers.openapi.keywords import DEFS, Schema
 
@@ -185,13 +185,14 @@ def _drop_changed_conditions(redirected: dict[str, Any], choice: Callable[[Any],
             redirected.pop(key, None)
 
 
-Graph = Mapping[str, Iterable[str]]
+Name = TypeVar("Name", bound=Hashable)
+Graph = Mapping[Name, Iterable[Name]]
 """The names that each name leads to, every one of them a key."""
 
 
-def closure(roots: Iterable[str], targets: Callable[[str], Iterable[str]]) -> frozenset[str]:
+def closure(roots: Iterable[Name], targets: Callable[[Name], Iterable[Name]]) -> frozenset[Name]:
     """`roots` and all that they lead to."""
-    reached: set[str] = set()
+    reached: set[Name] = set()
     pending = list(roots)
     while pending:
         name = pending.pop()
@@ -201,35 +202,44 @@ def closure(roots: Iterable[str], targets: Callable[[str], Iterable[str]]) -> fr
     return frozenset(reached)
 
 
-def closing_steps(graph: Graph) -> frozenset[tuple[str, str]]:
+def closing_steps(graph: Graph[Name]) -> frozenset[tuple[Name, Name]]:
     """Steps without which nothing leads back to itself; which ones hangs on the order of `graph`."""
     return _walk(graph)[1]
 
 
-def rings(graph: Graph) -> list[frozenset[str]]:
-    """The largest groups of names that all lead to each other, or a name that leads to itself."""
+def components(graph: Graph[Name]) -> list[frozenset[Name]]:
+    """The largest groups of names that all lead to each other, each group after all that it leads to."""
     finished, closing = _walk(graph)
     if not closing:
-        return []
+        return [frozenset((name,)) for name in finished]
     # Kosaraju: against the arrows, from the last that was finished, one reaches just its own group.
-    backwards: dict[str, list[str]] = {name: [] for name in graph}
+    backwards: dict[Name, list[Name]] = {name: [] for name in graph}
     for name, targets in graph.items():
         for target in targets:
             backwards[target].append(name)
-    placed: set[str] = set()
+    placed: set[Name] = set()
     groups = []
     for name in reversed(finished):
         if name not in placed:
             group = closure([name], lambda each: [source for source in backwards[each] if source not in placed])
             placed.update(group)
             groups.append(group)
-    return [group for group in groups if len(group) > 1 or not group.isdisjoint(graph[min(group)])]
+    return groups[::-1]
 
 
-def _walk(graph: Graph) -> tuple[list[str], frozenset[tuple[str, str]]]:
+def rings(graph: Graph[Name]) -> list[frozenset[Name]]:
+    """The components with a way back: several names, or a name that leads to itself."""
+    return [
+        group
+        for group in reversed(components(graph))
+        if len(group) > 1 or not group.isdisjoint(graph[next(iter(group))])
+    ]
+
+
+def _walk(graph: Graph[Name]) -> tuple[list[Name], frozenset[tuple[Name, Name]]]:
     """Every name after all that it leads to, rings aside, and the steps back into the way that led there."""
-    finished: dict[str, None] = {}
-    closing: set[tuple[str, str]] = set()
+    finished: dict[Name, None] = {}
+    closing: set[tuple[Name, Name]] = set()
     for root in graph:
         way = {} if root in finished else {root: iter(graph[root])}
         while way:

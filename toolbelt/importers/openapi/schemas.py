@@ -25,7 +25,7 @@ from toolbelt.importers.openapi.keywords import (
     Schema,
     translate,
 )
-from toolbelt.importers.openapi.loops import break_loops, closure, references_in_place
+from toolbelt.importers.openapi.loops import break_loops, components, references_in_place
 from toolbelt.importers.openapi.spec import Spec, free_name
 from toolbelt.sources.section import Section
 
@@ -76,7 +76,9 @@ class Schemas:
         roots = frozenset().union(*(self._references(schema) for schema in schemas))
         if roots not in self._definitions:
             names = frozenset().union(*(self._reach(root) for root in roots))
-            self._definitions[roots] = FrozenDict({name: self.definition(name) for name in sorted(names)})
+            if names not in self._definitions:
+                self._definitions[names] = FrozenDict({name: self.definition(name) for name in sorted(names)})
+            self._definitions[roots] = self._definitions[names]
         return self._definitions[roots]
 
     def _schema(self, node: Section, unrequired: frozenset[str] = frozenset()) -> dict[str, Any] | bool:
@@ -158,8 +160,20 @@ class Schemas:
         return self._names[target.path]
 
     def _reach(self, name: str) -> frozenset[str]:
+        """`name` and all that it leads to in `$defs`."""
         if name not in self._reached:
-            self._reached[name] = closure([name], self._targets)
+            reached: set[str] = set()
+            pending = [name]
+            while pending:
+                current = pending.pop()
+                if current in reached:
+                    continue
+                if current in self._reached:
+                    reached |= self._reached[current]
+                else:
+                    reached.add(current)
+                    pending.extend(self._targets(current))
+            self._reached[name] = frozenset(reached)
         return self._reached[name]
 
     def _targets(self, name: str) -> frozenset[str]:
@@ -211,21 +225,32 @@ class ReadOnly:
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._parts: dict[Path, tuple[frozenset[str], list[tuple[Path, Section]]]] = {}
+        self._names: dict[Path, frozenset[str]] = {}
 
     def names(self, node: Section) -> frozenset[str]:
-        """Properties that only answers have, of the schema at `node` and of all it takes in by `allOf` and `$ref`."""
-        names: set[str] = set()
-        seen: set[Path] = set()
+        """Properties that only answers have, of the schema at `node` and of all it takes in by `allOf` and `$ref`.
+
+        A chain of references is asked for from each of its members, so that what each comes to is kept.
+        """
+        own: dict[Path, frozenset[str]] = {}
+        taken_in: dict[Path, list[Path]] = {}
         pending = [(node.path, node)]
         while pending:
             path, current = pending.pop()
-            if path not in seen:
-                seen.add(path)
-                own, taken_in = self._own(path, current)
-                names |= own
-                pending.extend(taken_in)
-        return frozenset(names)
+            if path not in own and path not in self._names:
+                own[path], schemas = self._own(current)
+                placed = [(schema.path, schema) for schema in schemas]
+                taken_in[path] = [place for place, _ in placed]
+                pending.extend(placed)
+        graph = {path: [part for part in parts if part not in self._names] for path, parts in taken_in.items()}
+        for group in components(graph):
+            behind = {part for path in group for part in taken_in[path]} - group
+            sources = [*(self._names[part] for part in behind), *(own[path] for path in group)]
+            names = frozenset().union(*sources)
+            # A long chain shares one set rather than to hold as many as it has members.
+            shared = next((source for source in sources if len(source) == len(names)), names)
+            self._names.update(dict.fromkeys(group, shared))
+        return self._names[node.path]
 
     def covers(self, node: Section) -> bool:
         """Whether the schema at `node`, or one that it refers to, is marked."""
@@ -238,22 +263,17 @@ class ReadOnly:
             current = self._spec.find_target(current) if "$ref" in current.value else None
         return False
 
-    def _own(self, path: Path, node: Section) -> tuple[frozenset[str], list[tuple[Path, Section]]]:
-        """The read-only properties written at `node` itself, and the schemas it takes in, with their paths.
-
-        A path takes time to make, and a chain of references is walked from each of its members.
-        """
-        if path not in self._parts:
-            taken_in: list[Section] = []
-            names: frozenset[str] = frozenset()
-            value = node.value if isinstance(node.value, dict) else {}
-            if "$ref" in value and (target := self._spec.find_target(node)):
-                taken_in.append(target)
-            if isinstance(value.get("properties"), dict):
-                properties = node.child("properties")
-                names = frozenset(name for name in properties.value if self.covers(properties.child(name)))
-            if isinstance(value.get("allOf"), list):
-                parts = node.child("allOf")
-                taken_in.extend(parts.child(index) for index in range(len(parts.value)))
-            self._parts[path] = names, [(part.path, part) for part in taken_in]
-        return self._parts[path]
+    def _own(self, node: Section) -> tuple[frozenset[str], list[Section]]:
+        """The read-only properties written at `node` itself, and the schemas it takes in."""
+        taken_in: list[Section] = []
+        names: frozenset[str] = frozenset()
+        value = node.value if isinstance(node.value, dict) else {}
+        if "$ref" in value and (target := self._spec.find_target(node)):
+            taken_in.append(target)
+        if isinstance(value.get("properties"), dict):
+            properties = node.child("properties")
+            names = frozenset(name for name in properties.value if self.covers(properties.child(name)))
+        if isinstance(value.get("allOf"), list):
+            parts = node.child("allOf")
+            taken_in.extend(parts.child(index) for index in range(len(parts.value)))
+        return names, taken_in

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.evals.cases.imports.samples import bring_in, cases, labels, lines_of, opened, user, write
+from tests.evals.cases.samples import open_public
 from toolbelt.evals.cases.case import ArgumentRules
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports.bfcl import (
@@ -175,7 +176,7 @@ def _as_downloaded(tmp_path: Path, folder: Path) -> str:
 
 @needs_shared_data
 def test_E3_the_leaderboards_files_give_what_was_converted_from_them_before(tmp_path: Path) -> None:
-    before = open_dataset(str(SHARED_DATA / "bfcl"))
+    before = open_public("bfcl")
     imported = bring_in(tmp_path / "out", _as_downloaded(tmp_path, SHARED_DATA / "bfcl"))
     after = open_dataset(str(tmp_path / "out"))
     assert (imported.cases, dict(imported.left_out)) == (-(-len(before) // 4), {})

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import SHARED_DATA, needs_shared_data
-from tests.evals.cases.samples import CATALOG, case, write_dataset
+from tests.conftest import needs_shared_data
+from tests.evals.cases.samples import CATALOG, case, open_public, write_dataset
 from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.cases.card.check import count_content
@@ -277,6 +277,6 @@ def test_the_card_is_held_against_the_cases(tmp_path: Path, card: str | None, fo
     ],
 )
 def test_public_sets_are_linted_with_a_bounded_number_of_findings(name: str, rule: str, least: int) -> None:
-    found = list(lint_dataset(open_dataset(str(SHARED_DATA / name)), ROLES))
+    found = list(lint_dataset(open_public(name), ROLES))
     assert sum(finding.rule == rule for finding in found) >= least
     assert len(found) < 3 * MAX_FINDINGS

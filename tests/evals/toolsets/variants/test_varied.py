@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -39,18 +40,25 @@ VARIANTS = (
 PUSH = case(("git/git_push",), "push")
 
 
+@cache
+def unvaried(name: str, key: str) -> Toolset:
+    """The toolset that the variants of a catalog are held against: it offers them all the same."""
+    return toolset(name, CATALOGS[key], roles=ROLES)
+
+
 def again(conversation: Conversation, epoch: int) -> Conversation:
     return replace(conversation, epoch=epoch)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("catalog", CATALOGS.values(), ids=CATALOGS)
-def test_E1_a_variant_keeps_the_contract_of_its_toolset(name: str, variant: str, catalog: Catalog) -> None:
+@pytest.mark.parametrize("key", CATALOGS)
+def test_E1_a_variant_keeps_the_contract_of_its_toolset(name: str, variant: str, key: str) -> None:
+    catalog = CATALOGS[key]
     made = toolset(name, catalog, variant=variant, roles=ROLES)
     extras = meta_ids(name, catalog) - {tool.id for tool in catalog.tools}
     twin = toolset(name, catalog, variant=variant, roles=ROLES)
-    base = toolset(name, catalog, roles=ROLES)
+    base = unvaried(name, key)
     assert made.name == name
     for of in cases(catalog):
         conversation = start(of)

@@ -1,0 +1,47 @@
+"""A gateway of its parts: the tools of servers, the meta-tools, the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.mcp.audit import AuditLog
+from toolbelt.mcp.call_audit import CallAudit
+from toolbelt.mcp.discovery import Discovery
+from toolbelt.mcp.gateway import Gateway, GatewayOptions
+from toolbelt.mcp.meta_calls import list_meta_definitions, make_meta_tools
+from toolbelt.mcp.surface import Surface
+from toolbelt.mcp.transports import Startable
+
+
+def assemble_gateway(
+    surface: Surface,
+    servers: Mapping[str, Startable],
+    options: GatewayOptions,
+    *,
+    log: Callable[[str], None],
+    counter: TokenCounter,
+    discovery: Discovery | None = None,
+    audit: AuditLog | None = None,
+) -> Gateway:
+    """A gateway that serves a loadout.
+
+    Args:
+        surface: The tools of servers.
+        servers: Those of the surface by name, with resolved values.
+        options: How it behaves.
+        log: Receives one line at a time.
+        counter: Counts the tokens of what is offered, for the audit log.
+        discovery: The meta-tools; `None` for none.
+        audit: Started; `None` for none.
+    """
+    policy = None
+    if audit is not None:
+        meta_tools = [] if discovery is None else list_meta_definitions(discovery)
+        offered = [(served.definition, served.server) for served in surface.offered]
+        offered += [(definition, "") for definition in meta_tools]
+        policy = CallAudit(audit, offered=offered, counter=counter, loadout=surface.loadout)
+    gateway = Gateway(surface, servers, options, log=log, policy=policy)
+    if discovery is not None:
+        gateway.local_tools.update((str(tool.definition["name"]), tool) for tool in make_meta_tools(gateway, discovery))
+    return gateway

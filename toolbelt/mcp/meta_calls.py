@@ -1,0 +1,87 @@
+"""The meta-tools as tools of the gateway: what they find, and the calls that they pass on (rule M6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from toolbelt.catalog.definitions import Definition, mcp_definition
+from toolbelt.catalog.frozen import thaw
+from toolbelt.mcp.calls import RefusedError
+from toolbelt.mcp.client import Client
+from toolbelt.mcp.discovery import Discovery, DiscoveryArgumentsError, DiscoveryRefusal
+from toolbelt.mcp.front import Context
+from toolbelt.mcp.gateway import Gateway, LocalTool
+from toolbelt.mcp.meta_tools import DiscoveryRole
+from toolbelt.mcp.wire import Params
+
+FindDiscovery = Callable[[Client], Discovery]
+
+
+def make_meta_tools(gateway: Gateway, discovery: Discovery) -> tuple[LocalTool, ...]:
+    """The meta-tools of a gateway; none if nothing can be found."""
+    find = partial(find_for_client, gateway, discovery)
+    tools = []
+    for definition in list_meta_definitions(discovery):
+        name = str(definition["name"])
+        role = discovery.find_role(name)
+        if role in (DiscoveryRole.CALL_READ, DiscoveryRole.CALL):
+            tools.append(LocalTool(definition, partial(_call_through, gateway, find, role, name), is_watched=False))
+        elif role is not None:
+            tools.append(LocalTool(definition, partial(_answer, find, role)))
+    return tuple(tools)
+
+
+def list_meta_definitions(discovery: Discovery) -> list[Definition]:
+    """The definitions of the meta-tools, as `tools/list` has them."""
+    return [thaw(mcp_definition(tool, tool.name)) for tool in discovery.definitions]
+
+
+def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> Discovery:
+    """What this client can find: nothing whose server changed it since the last sync."""
+    if gateway.options.unlocked:
+        return discovery
+    changed = set()
+    for served in client.surface.discoverable:
+        connection = client.connections.get(served.server)
+        verification = None if connection is None else connection.verification
+        if verification is not None and served.upstream_name in verification.changed:
+            changed.add(served.tool.id)
+    return discovery.without(changed) if changed else discovery
+
+
+async def _answer(
+    find: FindDiscovery, role: DiscoveryRole, client: Client, _context: Context, params: Params
+) -> dict[str, Any]:
+    try:
+        text = find(client).answer(role, params.get("arguments") or {})
+    except DiscoveryArgumentsError as error:
+        raise RefusedError("invalid_arguments", str(error)) from None
+    return {"content": [{"type": "text", "text": text}], "isError": False}
+
+
+async def _call_through(
+    gateway: Gateway,
+    find: FindDiscovery,
+    role: DiscoveryRole,
+    meta_tool: str,
+    client: Client,
+    context: Context,
+    params: Params,
+) -> dict[str, Any]:
+    arguments = params.get("arguments") or {}
+    call = find(client).admit(role, arguments)
+    if isinstance(call, DiscoveryRefusal):
+        name = str(arguments.get("name", ""))
+        if call.reason.value in ("unknown", "not_read_only"):
+            reason = gateway.surface.reasons.get(name, call.reason.value)
+            gateway.log(f"call of {name!r} by {meta_tool} refused: {reason}")
+
+        async def refuse() -> dict[str, Any]:
+            raise RefusedError(call.reason.value, call.message)
+
+        return await gateway.calls.watch(client, name or meta_tool, "", params, refuse, via=meta_tool)
+    served = client.surface.discoverable_by_id[call.tool.id]
+    passed_on = {**params, "name": served.wire_name, "arguments": dict(call.arguments)}
+    return await gateway.calls.run(client, context, served, passed_on, via=meta_tool)
