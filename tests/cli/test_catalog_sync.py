@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,11 @@ def test_M10_what_servers_send_is_shown_escaped(served: Path, toolbelt: Toolbelt
     for shown in (synced.out, synced.err, listed.out):
         assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     assert "\\x1b" in synced.out
+
+
+def test_M4_what_is_shown(served: Path, toolbelt: Toolbelt, expected: Callable[[str], str]) -> None:
+    toolbelt("catalog", "sync", "--yes")
+    many = [listed_tool(f"log_{n}") for n in range(5)]
+    serve(served, git=(*many, listed_tool("tag_add", "Adds a tag.")), web=("get",), version="1.1")
+    shown = toolbelt("catalog", "sync", "--yes")
+    assert "\n".join(line.rstrip() for line in shown.out.splitlines()) + "\n" == expected("catalog_sync.txt")

@@ -122,11 +122,11 @@ def test_M3_no_server_that_answers_writes_nothing(clients: Path, toolbelt: Toolb
 def test_M3_without_servers_the_shipped_catalog_is_offered(home: Path, project: Path, toolbelt: Toolbelt) -> None:
     refused = toolbelt("init", "--yes")
     assert refused.code == 2
-    assert mentions(refused.err, "toolbelt init --catalog assistant")
-    ran = toolbelt("init", "--catalog", "assistant", "--json")
+    assert mentions(refused.err, "toolbelt init --start-with assistant")
+    ran = toolbelt("init", "--start-with", "assistant", "--json")
     assert (ran.code, ran.json["servers"], made(project)) == (0, [], ["toolbelt.yaml"])
     assert toolbelt("loadout", "inspect", "developer").code == 0
-    assert toolbelt("init", "--catalog", "asistant", "--force").code == 2
+    assert toolbelt("init", "--start-with", "asistant", "--force").code == 2
 
 
 def test_M3_a_file_can_be_named_and_a_folder(clients: Path, home: Path, toolbelt: Toolbelt) -> None:

@@ -70,13 +70,13 @@ class FoundServer:
     epilog=examples(
         "toolbelt init",
         "toolbelt init agents/support --from .mcp.json --yes",
-        "toolbelt init --catalog assistant",
+        "toolbelt init --start-with assistant",
     )
 )
 @click.argument("folder", default=".", metavar="[FOLDER]")
 @option("--from", "files", multiple=True, metavar="FILE", help="A client's file, instead of all that are found.")
 @option("--server", "names", multiple=True, metavar="NAME", help="Only this server; may be repeated.")
-@option("--catalog", metavar="C", help="A shipped catalog to start with, instead of servers.")
+@option("--start-with", metavar="C", help="A shipped catalog to start with, instead of servers.")
 @option("--split/--no-split", "split", default=True, help="Split servers with many tools.  [default: --split]")
 @option(
     "--max-tokens",
@@ -94,7 +94,7 @@ def init(
     folder: str,
     files: tuple[str, ...],
     names: tuple[str, ...],
-    catalog: str | None,
+    start_with: str | None,
     split: bool,
     max_tokens: int,
     force: bool,
@@ -111,8 +111,8 @@ def init(
     target = Path(folder)
     if not target.is_dir():
         raise NotFoundError("folder", folder, [str(entry) for entry in target.absolute().parent.glob("*/")])
-    if catalog is not None:
-        return _start_with(target, catalog, force=force, as_json=as_json)
+    if start_with is not None:
+        return _start_with(target, start_with, force=force, as_json=as_json)
     found = _choose(find_servers(target, files), names)
     if not found:
         return _offer_shipped(target, files, force=force, as_json=as_json)
@@ -233,7 +233,8 @@ def _offer_shipped(target: Path, files: Sequence[str], *, force: bool, as_json: 
             return _start_with(target, DEFAULT_CATALOG, force=force, as_json=as_json)
         raise click.Abort
     raise ToolbeltError(
-        f"{message} Name a file with --from, or start with a shipped catalog: toolbelt init --catalog {DEFAULT_CATALOG}"
+        f"{message} Name a file with --from, or start with a shipped catalog: "
+        f"toolbelt init --start-with {DEFAULT_CATALOG}"
     )
 
 

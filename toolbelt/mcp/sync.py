@@ -23,14 +23,14 @@ from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.importers.tool_lists import read_mcp_tool
 from toolbelt.mcp.categories import propose_category
+from toolbelt.mcp.meta_tools import DiscoveryRole
 from toolbelt.mcp.surface import NAME_LIMIT
 from toolbelt.patterns import fold
 from toolbelt.servers.splitting import SplitData, group_tools
 from toolbelt.tiers.meta_tools import TierMetaRole
 from toolbelt.toolkits.toolkit import RESERVED
 
-_GATEWAY = ("search_tools", "describe_tools", "call_tool_read", "call_tool")
-RESERVED_NAMES = frozenset({*_GATEWAY, *RESERVED, *map(str, TierMetaRole), *map(str, CapabilityRole)})
+RESERVED_NAMES = frozenset({*map(str, (*DiscoveryRole, *TierMetaRole, *CapabilityRole)), *RESERVED})
 """Names of meta-tools, which no server's tool gets."""
 
 
