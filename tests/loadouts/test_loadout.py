@@ -40,6 +40,7 @@ def test_L3_fields_stand_in_the_order_of_the_spec() -> None:
         "discoverable_patterns",
         "disabled_plugins",
         "description",
+        "resources",  # rule M6
     ]
 
 

@@ -78,11 +78,41 @@ CASES = (
     _call("huge", bytes=1_000_000),
     LONG,
     _call("nowhere"),
+    Case("read text", "resources/read", {"uri": "everything://text"}),
+    Case("read blob", "resources/read", {"uri": "everything://blob"}),
+    Case("read unicode", "resources/read", {"uri": "everything://größe/ä?q=1#f"}),
+    Case("read of a template", "resources/read", {"uri": "everything://items/7"}),
+    Case("get greet", "prompts/get", {"name": "greet", "arguments": {"person": "Ä", "language": "日本語"}}),
+    Case("get show", "prompts/get", {"name": "show"}),
+    Case("get without argument", "prompts/get", {"name": "greet"}),
+    Case(
+        "complete prompt",
+        "completion/complete",
+        {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "person", "value": "A"}},
+    ),
+    Case(
+        "complete with context",
+        "completion/complete",
+        {
+            "ref": {"type": "ref/prompt", "name": "greet"},
+            "argument": {"name": "language", "value": ""},
+            "context": {"arguments": {"person": "Ä"}},
+        },
+    ),
+    Case(
+        "complete template",
+        "completion/complete",
+        {"ref": {"type": "ref/resource", "uri": "everything://items/{id}"}, "argument": {"name": "id", "value": "1"}},
+    ),
+    Case("level", "logging/setLevel", {"level": "warning"}, eras=("2025",)),
     Case("ping", "ping", eras=("2025",)),
     Case("unknown method", "example/unknown"),
 )
 LISTS = {
     "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
 }
 
 

@@ -16,9 +16,12 @@ from tests.mcp.small import small_server, synced_catalog, synced_plugin
 from tests.servers.mcp_running import everything_stdio
 from tests.servers.mcp_small import DEFINITIONS
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
+from toolbelt.loadouts.inspection import loadout_data
+from toolbelt.loadouts.reader import read_loadouts
 from toolbelt.mcp.surface import make_surface
 from toolbelt.mcp.upstream import Upstream
 from toolbelt.servers.spec import ServerSpec, Transport
+from toolbelt.sources import parse_yaml
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
@@ -130,10 +133,21 @@ def test_M6_resources_of_a_server_without_an_active_tool_are_not_offered(tmp_pat
     loadouts = [
         ToolLoadout("two", default_plugins=frozenset({"small", "other"})),
         ToolLoadout("one", default_plugins=frozenset({"small/add"}), discoverable_patterns=("other",)),
+        ToolLoadout("none", default_plugins=frozenset({"small"}), resources=False),
+        ToolLoadout("child", "none", default_plugins=frozenset({"other"})),
         ToolLoadout("off", default_plugins=frozenset({"small"}), disabled_plugins=frozenset({"small"})),
     ]
     registry = ToolLoadoutRegistry(loadouts)
     served = {each.name: make_surface(registry.resolve(each.name, catalog)) for each in loadouts}
     assert served["two"].resource_servers == ("small", "other")
     assert (served["one"].resource_servers, served["one"].servers) == (("small",), ("small", "other"))
-    assert served["off"].resource_servers == ()
+    assert [served[name].resource_servers for name in ("none", "child", "off")] == [(), (), ()]
+
+
+@pytest.mark.parametrize(("written", "offered"), [("false", False), ("true", True), ("null", True)])
+def test_M6_a_loadout_file_may_omit_resources(written: str, offered: bool) -> None:
+    document = parse_yaml(f"x: {{plugins: [small], resources: {written}}}", "loadouts.yaml")
+    (loadout,), findings = read_loadouts(document)
+    assert (loadout.loadout.resources, findings) == (offered, [])
+    data = loadout_data(loadout.loadout)
+    assert data.get("resources", True) is offered

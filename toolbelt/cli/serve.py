@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,15 @@ if TYPE_CHECKING:
     from toolbelt.mcp.standard_streams import ProtocolStreams
     from toolbelt.mcp.variables import ResolvedServer
     from toolbelt.project.project import Project
+    from toolbelt.runtime.registry import ToolRegistry
 
 
 @click.command(
-    epilog=examples("toolbelt serve developer", "toolbelt serve developer --http 127.0.0.1:8000 --idle-timeout 300")
+    epilog=examples(
+        "toolbelt serve developer",
+        "toolbelt serve developer --http 127.0.0.1:8000 --idle-timeout 300",
+        "toolbelt serve developer --tools mytools:registry",
+    )
 )
 @click.argument("loadout")
 @option("--call-timeout", type=click.FloatRange(min=0.1), default=300.0, metavar="S", help="Seconds for one call.")
@@ -55,6 +61,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="How discoverable tools are reached: by meta-tools, or not at all.",
 )
+@option(
+    "--tools",
+    "python_tools",
+    metavar="M:A",
+    help="A ToolRegistry, as module:attribute: its tools are served beside those of servers.",
+)
 @option("--log-arguments", is_flag=True, help="Record the arguments of calls in the audit log.")
 @option("--audit-required", is_flag=True, help="Refuse calls that the audit log cannot record.")
 @option("--unlocked", is_flag=True, help="Serve also tools that changed since the last sync.")
@@ -70,6 +82,7 @@ def serve(
     idle_timeout: float,
     share: tuple[str, ...],
     discover: str,
+    python_tools: str | None,
     log_arguments: bool,
     audit_required: bool,
     unlocked: bool,
@@ -86,7 +99,13 @@ def serve(
     """
     listener = read_http_options(**http)
     project = open_current_project(catalog, config)
-    surface = make_surface(project.resolve(loadout), name_limit=name_limit)
+    streams: ProtocolStreams | None = None
+    registry: ToolRegistry | None = None
+    local: tuple[str, ...] = ()
+    if python_tools is not None:
+        registry, streams = open_python_tools(python_tools, project, yes=yes, has_stdio=listener is None)
+        project, local = add_to_project(project, registry)
+    surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
     for name in share:
         if name not in surface.servers:
             raise NotFoundError("server", name, surface.servers)
@@ -95,8 +114,7 @@ def serve(
         discovery = make_discovery(surface, project.catalog, served_names(project.catalog, name_limit))
     servers = open_servers(project, surface, yes=yes)
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
-    streams = None
-    if listener is None:
+    if listener is None and streams is None:
         # From here on, standard output belongs to the protocol; what follows may run code of others.
         from toolbelt.mcp.standard_streams import claim_standard_streams
 
@@ -108,13 +126,56 @@ def serve(
     limits = UpstreamLimits(idle=idle_timeout)
     options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share)
     gateway = assemble_gateway(
-        surface, servers, options, log=_log, counter=project.counter, discovery=discovery, audit=audit
+        surface,
+        servers,
+        options,
+        log=_log,
+        counter=project.counter,
+        discovery=discovery,
+        audit=audit,
+        python_tools=registry,
     )
     try:
         code = _serve(gateway, streams, listener, idle_timeout)
     finally:
         audit.close()
     click.get_current_context().exit(code)
+
+
+def open_python_tools(
+    reference: str, project: Project, *, yes: bool, has_stdio: bool
+) -> tuple[ToolRegistry, ProtocolStreams | None]:
+    """Python tools, approved and imported, and the descriptors of the protocol, which no print of theirs reaches.
+
+    Args:
+        reference: `module:attribute`.
+        project: Whose folder has the module.
+        yes: Whether the command has `--yes`.
+        has_stdio: Whether the protocol uses standard input and output; else there are no descriptors.
+
+    Raises:
+        ToolbeltError: it is not approved, or cannot be imported.
+    """
+    from toolbelt.command.approval import approve
+    from toolbelt.mcp.standard_streams import claim_standard_streams
+    from toolbelt.servers.spec import PythonReference
+
+    spec = PythonReference(reference, str(project.folder.absolute()), source="--tools")
+    approve([spec], yes=yes)
+    streams = claim_standard_streams() if has_stdio else None
+    from toolbelt.mcp.python_tools import load_registry
+
+    return load_registry(spec), streams
+
+
+def add_to_project(project: Project, registry: ToolRegistry) -> tuple[Project, tuple[str, ...]]:
+    """The project with Python tools in its catalog, and the names of their plugins there."""
+    from toolbelt.mcp.python_tools import add_python_tools
+
+    catalog = add_python_tools(project.catalog, registry)
+    own = {plugin.key for plugin in registry.catalog.plugins}
+    names = tuple(plugin.name for plugin in catalog.plugins if plugin.key in own)
+    return replace(project, catalog_file=replace(project.catalog_file, catalog=catalog, is_shipped=False)), names
 
 
 def _serve(gateway: Gateway, streams: ProtocolStreams | None, listener: HttpOptions | None, idle_seconds: float) -> int:

@@ -83,4 +83,5 @@ def loadout_data(loadout: ToolLoadout) -> dict[str, Any]:
         "discoverable": list(loadout.discoverable_patterns),
         "disabled": sorted(loadout.disabled_plugins),
     }
-    return {key: value for key, value in data.items() if value}
+    written = {key: value for key, value in data.items() if value}
+    return written if loadout.resources else {**written, "resources": False}

@@ -31,6 +31,8 @@ class ToolLoadout:
         discoverable_patterns: What may be asked for; a trailing `*` makes a prefix (rule L4).
         disabled_plugins: Blocked, whatever includes them, here or at any other level.
         description: What it is for.
+        resources: Whether a gateway offers the resources and prompts of its servers, too (rule M6); `False` at any
+            level omits them.
 
     Raises:
         InvalidDefinitionError: a name, of the loadout or of an entry, that is no text, is blank or has an invisible
@@ -44,6 +46,7 @@ class ToolLoadout:
     discoverable_patterns: tuple[str, ...] = ()
     disabled_plugins: frozenset[str] = frozenset()
     description: str = ""
+    resources: bool = True
 
     def __post_init__(self) -> None:
         if (problem := find_name_problem(self.name)) is not None:

@@ -40,6 +40,11 @@ LOADOUT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
             "Never shown, whatever includes it: `plugin`, `plugin/tool` or `plugin/prefix*`.",
             ("disabled_plugins", "disabled_plugin"),
         ),
+        "resources": KeySpec(
+            Kind.SWITCH,
+            "Whether a gateway offers the servers' resources and prompts, too; false at any level omits them.",
+            ("resources",),
+        ),
     }
 )
 """The first of the other spellings is the field of `ToolLoadout` that the key fills."""
@@ -120,6 +125,8 @@ def _read_loadout(
                 value: object = written.read_texts(wanted=Kind.NAMES.value, item="a name")
                 for item in written.read_items() if value else ():
                     _check_entry(item)
+            case Kind.SWITCH:
+                value = written.read_bool() is not False
             case kind:
                 value = written.read_text(blank=kind is Kind.PROSE)
                 if kind is Kind.TEXT:

@@ -10,8 +10,11 @@ from toolbelt.mcp.call_audit import CallAudit
 from toolbelt.mcp.discovery import Discovery
 from toolbelt.mcp.gateway import Gateway, GatewayOptions
 from toolbelt.mcp.meta_calls import list_meta_definitions, make_meta_tools
+from toolbelt.mcp.python_tools import PythonTools
 from toolbelt.mcp.surface import Surface
 from toolbelt.mcp.transports import Startable
+from toolbelt.runtime.guards import AuditRecord
+from toolbelt.runtime.registry import ToolRegistry
 
 
 def assemble_gateway(
@@ -23,6 +26,7 @@ def assemble_gateway(
     counter: TokenCounter,
     discovery: Discovery | None = None,
     audit: AuditLog | None = None,
+    python_tools: ToolRegistry | None = None,
 ) -> Gateway:
     """A gateway that serves a loadout.
 
@@ -34,6 +38,7 @@ def assemble_gateway(
         counter: Counts the tokens of what is offered, for the audit log.
         discovery: The meta-tools; `None` for none.
         audit: Started; `None` for none.
+        python_tools: Has the tools of the surface that no server has; `None` if it has none.
     """
     policy = None
     if audit is not None:
@@ -42,6 +47,14 @@ def assemble_gateway(
         offered += [(definition, "") for definition in meta_tools]
         policy = CallAudit(audit, offered=offered, counter=counter, loadout=surface.loadout)
     gateway = Gateway(surface, servers, options, log=log, policy=policy)
+    if python_tools is not None:
+
+        def record(decision: AuditRecord) -> None:
+            if audit is not None:
+                verdict, session = decision.verdict.value, decision.session_id or ""
+                audit.write_guard(session, decision.tool, verdict, allowed=decision.allowed, reason=decision.reason)
+
+        gateway.calls.run_local = PythonTools(python_tools, record).call
     if discovery is not None:
         gateway.local_tools.update((str(tool.definition["name"]), tool) for tool in make_meta_tools(gateway, discovery))
     return gateway

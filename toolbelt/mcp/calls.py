@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from mcp.shared.exceptions import MCPError
@@ -16,7 +17,7 @@ from toolbelt.mcp.audit import CallStatus
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.connections import ServerConnection
 from toolbelt.mcp.conversations import MAX_ROUNDS, Conversation, answer_questions, is_question
-from toolbelt.mcp.front import Context, is_modern
+from toolbelt.mcp.front import Context, ask_client, is_modern
 from toolbelt.mcp.surface import ServedTool
 from toolbelt.mcp.upstream import UpstreamError
 from toolbelt.mcp.wire import Params
@@ -94,8 +95,17 @@ def find_status(error: BaseException) -> tuple[CallStatus, str]:
     return (CallStatus.CANCELLED if isinstance(error, asyncio.CancelledError) else CallStatus.SERVER_FAILED), ""
 
 
+Ask = Callable[[str, Params], Awaitable[dict[str, Any]]]
+"""Sends a request to the client, such as `elicitation/create`, and gives its answer; raises `MCPError`."""
+RunLocal = Callable[[Client, ServedTool, Params, Ask], Coroutine[Any, Any, dict[str, Any]]]
+"""Runs a tool that no server has; may raise `RefusedError`."""
+
+
 class CallRunner:
     """Runs calls.
+
+    Attributes:
+        run_local: Runs the tools without server; `None` if there are none.
 
     Args:
         timeout_seconds: Until a call is given up; its server is sent a cancellation.
@@ -111,6 +121,7 @@ class CallRunner:
         self._unlocked = unlocked
         self._log = log
         self._policy = policy
+        self.run_local: RunLocal | None = None
         self._validators: dict[str, SchemaValidator | None] = {}
 
     async def run(
@@ -179,12 +190,15 @@ class CallRunner:
             raise
         finally:
             seconds = time.monotonic() - started
-            self._policy.after(client, CallOutcome(name, server, params, seconds, status, result, reason, via))
+            if result is None or not is_question(result):  # after which the call goes on
+                self._policy.after(client, CallOutcome(name, server, params, seconds, status, result, reason, via))
         return result
 
     async def _run(self, client: Client, context: Context, tool: ServedTool, params: Params) -> dict[str, Any]:
         if (fault := self._find_fault(tool, params)) != "":
             raise RefusedError("invalid_arguments", fault)
+        if not tool.server and self.run_local is not None:
+            return await self._run_local(self.run_local, client, context, tool, params)
         connection = client.connections.get(tool.server)
         if connection is None:
             raise MCPError(code=CONNECTION_CLOSED, message=f"There is no definition of server {tool.server!r}.")
@@ -229,11 +243,7 @@ class CallRunner:
         Raises:
             MCPError: the server's, as it is; or there is no server, or it ended, or took too long.
         """
-        state = params.get("requestState")
-        conversation = client.conversations.pop(state, None) if isinstance(state, str) else None
-        if conversation is not None:
-            conversation.context = context
-            conversation.answer(params.get("inputResponses") or {})
+        if (conversation := self._resume(client, context, params)) is not None:
             return await self._converse(client, conversation)
         upstream = connection.upstream
         if is_modern(client.version) and upstream.is_connected and not is_modern(upstream.version):
@@ -248,6 +258,26 @@ class CallRunner:
             again = await answer_questions(context, params, result)
             result = await self._relay(client, context, connection, method, again, of_start)
         return result
+
+    async def _run_local(
+        self, run: RunLocal, client: Client, context: Context, tool: ServedTool, params: Params
+    ) -> dict[str, Any]:
+        """Run a tool of the gateway itself, which may ask the client in the way of its version of the protocol."""
+        if not is_modern(client.version):
+            return await run(client, tool, params, partial(ask_client, context, related=True))
+        if (conversation := self._resume(client, context, params)) is None:
+            conversation = Conversation()
+            conversation.start(run(client, tool, params, conversation.ask))
+        return await self._converse(client, conversation)
+
+    def _resume(self, client: Client, context: Context, params: Params) -> Conversation | None:
+        """The conversation that the client goes on with, which gets its answers; `None` for a new call."""
+        state = params.get("requestState")
+        conversation = client.conversations.pop(state, None) if isinstance(state, str) else None
+        if conversation is not None:
+            conversation.context = context
+            conversation.answer(params.get("inputResponses") or {})
+        return conversation
 
     async def _converse(self, client: Client, conversation: Conversation) -> dict[str, Any]:
         result = await conversation.next()
@@ -278,7 +308,8 @@ class CallRunner:
         except UpstreamError as error:
             raise MCPError(code=CONNECTION_CLOSED, message=str(error)) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED and not upstream.is_connected:
+            # The second is the SDK's own text: its requests end a little before the connection counts as ended.
+            if error.code == CONNECTION_CLOSED and (not upstream.is_connected or str(error) == "Connection closed"):
                 message = f"Server {upstream.name!r} ended before it answered."
                 raise MCPError(code=CONNECTION_CLOSED, message=message) from None
             raise

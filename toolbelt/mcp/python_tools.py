@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.mcp.calls import RefusedError
+from toolbelt.mcp.calls import Ask, RefusedError
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.surface import ServedTool
 from toolbelt.mcp.wire import Params
@@ -101,20 +101,14 @@ class PythonTools:
         self._registry = registry.narrowed(tool.name for tool in registry.get_all())
         self._registry.audit = _both(registry.audit, record)
 
-    async def call(
-        self,
-        client: Client,
-        tool: ServedTool,
-        params: Params,
-        ask: Callable[[str, Params], Awaitable[dict[str, Any]]],
-    ) -> dict[str, Any]:
+    async def call(self, client: Client, tool: ServedTool, params: Params, ask: Ask) -> dict[str, Any]:
         """Run a tool.
 
         Args:
             client: Who calls.
             tool: Which it may call.
             params: Of `tools/call`.
-            ask: Sends a request to the client and gives its answer.
+            ask: Asks the client.
 
         Returns:
             A result of `tools/call`.
@@ -125,15 +119,16 @@ class PythonTools:
 
         async def confirm(question: str) -> bool:
             try:
-                answer = await ask("elicitation/create", {"message": question, "requestedSchema": _NOTHING_TO_FILL})
+                asked = {"message": question, "requestedSchema": _NOTHING_TO_FILL}
+                answer = await ask("elicitation/create", asked)
             except MCPError:
                 return False
             return answer.get("action") == "accept"
 
         can_ask = isinstance(client.capabilities.get("elicitation"), Mapping)
-        context = ToolContext(session_id=client.session_id, confirm=confirm if can_ask else None)
+        tool_context = ToolContext(session_id=client.session_id, confirm=confirm if can_ask else None)
         call = ToolCall("call", tool.upstream_name, params.get("arguments") or {})
-        (done,) = await self._registry.execute_parallel([call], context)
+        (done,) = await self._registry.execute_parallel([call], tool_context)
         result = done.result
         if result.code is FailureCode.NOT_AVAILABLE:
             raise RefusedError("not_available", result.text)

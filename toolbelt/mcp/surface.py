@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -86,12 +86,13 @@ class Surface:
         return tuple(tool for tool in (*self.offered, *self.discoverable) if tool.server == server)
 
 
-def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT) -> Surface:
+def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local: Collection[str] = ()) -> Surface:
     """What a loadout serves of its catalog.
 
     Args:
         resolution: Of the loadout over the catalog.
         name_limit: The longest name, in characters.
+        local: Names of plugins whose tools the gateway itself runs.
 
     Raises:
         ToolbeltError: two names are the same once they are cut.
@@ -107,7 +108,7 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT) -> Sur
             served = ServedTool(names[tool.id], tool, plugin.server)
             if status in (Status.DISABLED, Status.HIDDEN):
                 reasons[served.wire_name] = f"{status.value} in loadout {resolution.loadout!r}"
-            elif not plugin.server:
+            elif not plugin.server and plugin.name not in local:
                 without_server.append(tool.id)
                 reasons[served.wire_name] = "no server has it"
             elif status is Status.ACTIVE:
@@ -116,9 +117,11 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT) -> Sur
             else:
                 discoverable.append(served)
     blocked = {p.server for p in catalog.plugins if resolution.plugin_status(p) is Status.DISABLED}
-    needed = {served.server for served in (*offered, *discoverable)}
+    needed = {served.server for served in (*offered, *discoverable) if served.server}
     servers = tuple(dict.fromkeys(plugin.server for plugin in catalog.plugins if plugin.server in needed))
     resource_servers = [name for name in servers if name in with_active and name not in blocked]
+    if not all(loadout.resources for loadout in resolution.chain):
+        resource_servers = []
     return Surface(
         resolution.loadout,
         tuple(offered),

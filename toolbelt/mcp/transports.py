@@ -65,6 +65,11 @@ class ServerTransport:
         self._process: ServerProcess | None = None
 
     @property
+    def pid(self) -> int | None:
+        """Of its process; `None` without one."""
+        return None if self._process is None else self._process.pid
+
+    @property
     def login_hint(self) -> str:
         """What to do where the server asks for a login that we do not have; empty where it does not."""
         return f"needs a login: toolbelt mcp login {self._server.name}" if self.needs_login else ""

@@ -138,9 +138,18 @@ class Upstream:
         return self.server.name
 
     @property
+    def pid(self) -> int | None:
+        """Of the server's process, which leads a session of its own; `None` without one."""
+        return None if self._transport is None else self._transport.pid
+
+    @property
     def is_connected(self) -> bool:
         """Whether requests can be sent now, without a start."""
-        return self.status is UpstreamStatus.OK and not self._is_resting
+        return self.status is UpstreamStatus.OK and not self._is_ending
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._is_resting or (self._wire is not None and self._wire.ended.is_set())
 
     @property
     def session(self) -> ClientSession:
@@ -184,7 +193,7 @@ class Upstream:
         Raises:
             UpstreamError: it cannot be started, or may not be started again yet, or is closed.
         """
-        if self._is_resting and self._holder is not None:
+        if self._is_ending and self._holder is not None:
             await asyncio.wait({self._holder})  # until nothing of it is left
         if self.status is UpstreamStatus.OK:
             return
@@ -241,7 +250,7 @@ class Upstream:
             with self._idleness.request(method):
                 return await wire.send_raw_request(method, sent, options)
         except MCPError:
-            if not (hint := self._login_hint()):
+            if self._transport is None or not (hint := self._transport.login_hint):
                 raise
             wire.ended.set()
             raise UpstreamError(self.name, UpstreamStatus.NEEDS_LOGIN, hint) from None
@@ -341,7 +350,7 @@ class Upstream:
             late = isinstance(cause, TimeoutError) and not str(cause)
             failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"
         finally:
-            if hint := self._login_hint():
+            if hint := self._transport.login_hint if self._transport is not None else "":
                 status, failure = UpstreamStatus.NEEDS_LOGIN, hint
             self._wire = self._session = self._ready = None
             if self.status is not UpstreamStatus.CLOSED and self._is_resting and not failure:
@@ -350,10 +359,6 @@ class Upstream:
                 self._fail(status, failure or "ended", time.monotonic() - started)
             if not ready.done():
                 ready.set_exception(UpstreamError(self.name, self.status, failure or "is closed"))
-
-    def _login_hint(self) -> str:
-        """What to do where the server asks for a login that we do not have; empty where it does not."""
-        return self._transport.login_hint if self._transport is not None else ""
 
     def _fail(self, status: UpstreamStatus, failure: str, lived_seconds: float) -> None:
         self.status, self.error = status, failure

@@ -29,7 +29,6 @@ from mcp.shared.transport_context import TransportContext
 from mcp.types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
-    CONNECTION_CLOSED,
     PROTOCOL_VERSION_META_KEY,
     Implementation,
 )
@@ -125,8 +124,7 @@ async def negotiate(session: ClientSession, *, modern: bool) -> None:
     try:
         await steps[0]()
     except (MCPError, RuntimeError, ValueError) as error:
-        if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
-            raise
+        # Its code proves nothing: over HTTP, Node's servers refuse an unknown method with that of a closed connection.
         try:
             await steps[1]()
         except (MCPError, RuntimeError, ValueError):
