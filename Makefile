@@ -72,6 +72,8 @@ baseline: $(READY)  ## Make what the shipped cases come to now the baseline; say
 rivals:  ## Install what the benchmarks are held against, over a gigabyte, into build/rivals
 	$(PYTHON) -m venv build/rivals/inspect
 	build/rivals/inspect/bin/pip install -q -r tests/benchmarks/rivals/requirements.txt
+	$(PYTHON) -m venv build/rivals/fastmcp
+	build/rivals/fastmcp/bin/pip install -q fastmcp==4.1.2
 	cp tests/benchmarks/rivals/package.json build/rivals
 	npm install --prefix build/rivals --no-audit --no-fund
 

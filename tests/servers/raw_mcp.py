@@ -41,7 +41,10 @@ class RawClient:
         notifications: What came that wants no answer, in order.
         questions: What the server asked, in order.
         opening: The result of the handshake; for 2026 of `server/discover`.
+        pid: Of the process, where the client has started one.
     """
+
+    pid = 0
 
     def __init__(self, era: str, answers: Mapping[str, Json] = ANSWERS) -> None:
         self.era = era
@@ -123,6 +126,7 @@ class _StdioClient(RawClient):
     def __init__(self, process: asyncio.subprocess.Process, era: str, answers: Mapping[str, Json]) -> None:
         super().__init__(era, answers)
         self._process = process
+        self.pid = process.pid
         self._waiting: dict[int, asyncio.Future[Json]] = {}
 
     async def _exchange(self, message: Json) -> Json:
