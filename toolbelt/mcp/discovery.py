@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import definition_text, mcp_definition
+from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.search import ToolIndex, split_name, tool_text
 from toolbelt.errors import nearest, suggestion
@@ -342,6 +342,13 @@ def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str])
     reachable = {tool.id for tool in (*offered, *discoverable)}
     withheld = [tool for tool in catalog.tools if tool.id not in reachable]
     return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld)
+
+
+def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:
+    """Everything that a client lists: the offered tools, then the meta-tools."""
+    meta_tools = () if discovery is None else discovery.definitions
+    listed = [served.definition for served in surface.offered]
+    return [*listed, *(thaw(mcp_definition(tool, tool.name)) for tool in meta_tools)]
 
 
 def is_read_only(tool: Tool) -> bool:
