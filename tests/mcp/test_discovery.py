@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.mcp.discovery import (
     CallThrough,
     Discovery,
@@ -103,6 +104,22 @@ def test_M6_the_description_lists_the_groups() -> None:
     groups = description.partition("Groups:\n")[2].splitlines()
     assert groups == ["- vault (3): Secrets and keys.", "- git (1): git_push", "- files (1): files__list"]
     assert "web" not in description  # hidden
+
+
+@pytest.mark.parametrize("tools", [3, 60], ids=["by-name", "by-subject"])
+def test_M6_a_description_that_was_made_from_names_does_not_name_what_is_withheld(tools: int) -> None:
+    names = [f"{verb}_pearl{number}" for number in range(tools) for verb in ("list", "wipe")]
+    made = Plugin("box", tuple(Tool(name, "Does.") for name in names), description=describe_tools(names))
+    shown = [tool for tool in made.tools if tool.name.startswith("list")]
+    hidden = [tool for tool in made.tools if tool not in shown]
+    description = Discovery(shown, {}, [made], withheld=hidden).definitions[0].description
+    assert "list_pearl0" in description
+    assert "wipe" not in description
+
+
+def test_M6_the_log_can_name_what_a_client_may_not_know_of() -> None:
+    assert discover().find_wire_name("VAULT/Secret_Export") == "secret_export"
+    assert discover().find_wire_name("list") == "list"  # of two tools
 
 
 @pytest.mark.parametrize(("plugins", "tokens"), [(10, 900), (60, 900), (2_000, 900)])

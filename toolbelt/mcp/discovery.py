@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import definition_text, mcp_definition
+from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.search import ToolIndex, split_name, tool_text
 from toolbelt.errors import nearest, suggestion
@@ -27,6 +27,7 @@ from toolbelt.mcp.meta_tools import (
     Group,
     cut,
     define_meta_tools,
+    find_written_description,
     first_sentence,
     name_meta_tools,
 )
@@ -150,7 +151,7 @@ class Discovery:
         self._offered_ids = frozenset(tool.id for tool in offered)
         known = (*self.tools, *offered, *withheld)
         self._find = ToolNames(known, wire_names).find
-        descriptions = {plugin.name: plugin.description for plugin in plugins}
+        descriptions = {plugin.name: find_written_description(plugin) for plugin in plugins}
         taken = {fold(wire_names.get(tool.id, tool.name)) for tool in known}
         self.names = name_meta_tools(taken)
         self._roles = {name: role for role, name in self.names.items()}
@@ -285,6 +286,14 @@ class Discovery:
             return DiscoveryRefusal(RefusalReason.READ_ONLY, message)
         return CallThrough(tool, passed_on)
 
+    def find_wire_name(self, name: str) -> str:
+        """The name in the list of the tool that `name` means, which may be withheld; else `name` itself.
+
+        For the gateway's log: no client is given it.
+        """
+        tool = self._find(name)
+        return name if tool is None else self._wire_name(tool)
+
     def describe_unknown(self, name: str) -> str:
         """The sentence about a name that is unknown, hidden or disabled, with the nearest discoverable names."""
         near = self._nearest(name)
@@ -333,6 +342,13 @@ def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str])
     reachable = {tool.id for tool in (*offered, *discoverable)}
     withheld = [tool for tool in catalog.tools if tool.id not in reachable]
     return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld)
+
+
+def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:
+    """Everything that a client lists: the offered tools, then the meta-tools."""
+    meta_tools = () if discovery is None else discovery.definitions
+    listed = [served.definition for served in surface.offered]
+    return [*listed, *(thaw(mcp_definition(tool, tool.name)) for tool in meta_tools)]
 
 
 def is_read_only(tool: Tool) -> bool:

@@ -43,7 +43,7 @@ def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> D
     if gateway.options.unlocked:
         return discovery
     changed = set()
-    for served in client.surface.discoverable:
+    for served in (*client.surface.offered, *client.surface.discoverable):
         connection = client.connections.get(served.server)
         verification = None if connection is None else connection.verification
         if verification is not None and served.upstream_name in verification.changed:
@@ -71,11 +71,12 @@ async def _call_through(
     params: Params,
 ) -> dict[str, Any]:
     arguments = params.get("arguments") or {}
-    call = find(client).admit(role, arguments)
+    found = find(client)
+    call = found.admit(role, arguments)
     if isinstance(call, DiscoveryRefusal):
         name = str(arguments.get("name", ""))
         if call.reason.value in ("unknown", "not_read_only"):
-            reason = gateway.surface.reasons.get(name, call.reason.value)
+            reason = gateway.surface.reasons.get(found.find_wire_name(name), call.reason.value)
             gateway.log(f"call of {name!r} by {meta_tool} refused: {reason}")
 
         async def refuse() -> dict[str, Any]:
