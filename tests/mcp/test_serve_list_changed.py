@@ -45,7 +45,8 @@ def changes(client: RawClient) -> int:
     return [each["method"] for each in client.notifications].count("notifications/tools/list_changed")
 
 
-async def wait_for_notification(client: RawClient, method: str) -> dict[str, Any]:
+async def wait_for_notification(client: RawClient, method: str) -> Any:
+    """Its params."""
     while True:
         for each in client.notifications:
             if each["method"] == method:
