@@ -19,6 +19,7 @@ from toolbelt.console.screen import notify
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.audit import AuditLog, audit_folder
 from toolbelt.mcp.discovery import DiscoverMode, make_discovery
+from toolbelt.mcp.meta_tools import cut
 from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from toolbelt.mcp.variables import ResolvedServer
     from toolbelt.project.project import Project
     from toolbelt.runtime.registry import ToolRegistry
+
+_MAX_LINE_CHARS = 4_000
+"""Characters of a line of the gateway's log."""
 
 
 @click.command(
@@ -229,4 +233,4 @@ def open_servers(project: Project, surface: Surface, *, yes: bool) -> Mapping[st
 
 
 def _log(line: str) -> None:
-    notify(line, "toolbelt")
+    notify(cut(line, _MAX_LINE_CHARS), "toolbelt")  # a client may write any name
