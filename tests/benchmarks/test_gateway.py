@@ -27,7 +27,8 @@ from tests.servers.raw_mcp import RawClient, open_stdio
 
 FASTMCP = RIVALS / "fastmcp" / "bin" / "python"
 PROXY = Path(__file__).parent / "rivals" / "fastmcp_proxy.py"
-MOST_TIMES_DIRECT = 4.0
+MOST_TIMES_SERVER = 2.5
+"""Processor time of the gateway for a call, as a multiple of what the server takes for it; it was 1.2 to 1.5."""
 STARTS = 3
 ROUNDS = 21
 IN_TURN = 15
@@ -155,7 +156,7 @@ def test_gateway(era: str, tmp_path: Path) -> None:
             f"{each.memory:.0f} MB"
         )
     ours, direct = measured["gateway"], measured["direct"]
-    assert ours.call <= MOST_TIMES_DIRECT * direct.call
+    assert ours.cpu <= MOST_TIMES_SERVER * direct.cpu
     if (theirs := measured.get("fastmcp")) is not None:
         assert ours.cpu < theirs.cpu
         assert ours.call < theirs.call
