@@ -73,11 +73,10 @@ class LineReader(_Stream):
 
 
 class LineWriter(_Stream):
-    """Messages that are sent; those of one turn of the event loop go out in one write, for a write is what costs."""
+    """Messages that are sent."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
-        self._lines: list[bytes] = []
 
     async def send(self, item: SessionMessage) -> None:
         """Write a message; waits if the client does not read.
@@ -86,19 +85,11 @@ class LineWriter(_Stream):
             anyio.BrokenResourceError: the client is gone.
         """
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        if not self._lines:
-            asyncio.get_running_loop().call_soon(self.flush)
-        self._lines.append(text.encode() + b"\n")
         try:
+            self._writer.write(text.encode() + b"\n")
             await self._writer.drain()
         except OSError:
             raise anyio.BrokenResourceError from None
-
-    def flush(self) -> None:
-        """Write what was sent."""
-        lines, self._lines = self._lines, []
-        if lines:
-            self._writer.write(b"".join(lines))
 
 
 @contextlib.asynccontextmanager
@@ -118,11 +109,9 @@ async def open_protocol_streams(streams: ProtocolStreams) -> AsyncIterator[tuple
     outgoing, protocol = await loop.connect_write_pipe(
         lambda: asyncio.streams.FlowControlMixin(loop=loop), os.fdopen(streams.sent, "wb", buffering=0)
     )
-    writer = LineWriter(asyncio.StreamWriter(outgoing, protocol, None, loop))
     try:
-        yield LineReader(reader), writer
+        yield LineReader(reader), LineWriter(asyncio.StreamWriter(outgoing, protocol, None, loop))
     finally:
-        writer.flush()
         incoming.close()
         outgoing.close()
 

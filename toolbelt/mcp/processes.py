@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -212,8 +212,8 @@ class ServerProcess:
         try:
             async with to_send:
                 async for item in to_send:
-                    # Calls at the same time go out together: a write is what costs.
-                    await process.stdin.send(b"".join(map(_line, (item, *_waiting(to_send)))))
+                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await process.stdin.send(text.encode() + b"\n")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             await received.aclose()  # so that no request waits for an answer that cannot come
         finally:
@@ -255,17 +255,6 @@ class ServerProcess:
             self._log.add(f"process {process.pid} cannot be killed; it is left behind.")
         await _close(process.stdout)  # what escaped may hold them open, and be read for ever
         await _close(process.stderr)
-
-
-def _waiting(to_send: MemoryObjectReceiveStream[SessionMessage]) -> Iterator[SessionMessage]:
-    """Messages whose senders wait already."""
-    with contextlib.suppress(anyio.WouldBlock, anyio.EndOfStream):
-        while True:
-            yield to_send.receive_nowait()
-
-
-def _line(item: SessionMessage) -> bytes:
-    return item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 async def _chunks(stream: ByteReceiveStream) -> AsyncIterator[bytes]:
