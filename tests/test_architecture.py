@@ -123,6 +123,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",
     "toolbelt.evals.scoring.bfcl": "compares arguments as BFCL does",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
+    "toolbelt.evals.setup.serving": "what a gateway would serve; plans do without it otherwise",
     "toolbelt.evals.viewer.records": "the data of the page, apart from its HTML",
     "toolbelt.evals.viewer.rendering": "the one way to jinja2",
     "toolbelt.evals.viewer.sections": "the values of the page's tables; the page puts them together",

@@ -17,6 +17,9 @@ from tests.servers.running import OpenAIServer, openai_server
 from toolbelt import Catalog, ToolLoadoutRegistry
 from toolbelt.catalog.lint import lint_catalog
 from toolbelt.loadouts.reader import loadouts_of
+from toolbelt.mcp.approvals import Approvals
+from toolbelt.mcp.client_configs import read_client_config
+from toolbelt.stores.files import state_folder
 
 __all__ = ["openai_server"]  # a fixture
 
@@ -62,6 +65,13 @@ def write_agent(folder: Path) -> None:
     (folder / "switches.json").write_text('{"history": true, "git_blame": false}')
 
 
+def write_client_config(folder: Path) -> None:
+    """A client's configuration of one server, which the user has approved."""
+    entry = {"command": sys.executable, "args": [str(Path(__file__).parent / "servers" / "mcp_small.py")]}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"small": entry}}))
+    Approvals(state_folder(os.environ)).add(read_client_config(folder / ".mcp.json").servers, os.environ)
+
+
 def deaf_to_this_machine() -> dict[str, str]:
     """An environment in which git heeds nothing that anybody has configured."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
@@ -78,6 +88,8 @@ def test_there_are_commands() -> None:
 def test_the_commands_work_as_written_one_after_the_other(commands: list[str], project: Path) -> None:
     if any("toolkit" in command for command in commands):
         write_agent(project)
+    if "toolbelt init" in commands:
+        write_client_config(project)
     for command in commands:
         arguments = shlex.split(command)[1:]
         done = subprocess.run(

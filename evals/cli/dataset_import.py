@@ -96,7 +96,7 @@ def import_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """A dataset from SOURCEs, files or `-`: message logs, LiveMCPBench, BFCL, promptfoo, Inspect AI.
+    """A dataset from SOURCEs, files or `-`: message logs, LiveMCPBench, BFCL, promptfoo, Inspect AI, audit logs.
 
     What agents did is not what is right: cases made of recorded calls are drafts until somebody reviewed them, and
     every run over them says so. Nothing is left out in silence; where a line is broken, nothing is written unless

@@ -155,6 +155,8 @@ class Plan(RunSettings):
         limits: Of each model, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
+        served: By toolset that is one loadout over tools of MCP servers, the digest of the list that `toolbelt serve`
+            offers with that loadout (rule M5).
     """
 
     dataset: str
@@ -175,6 +177,7 @@ class Plan(RunSettings):
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
+    served: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """A stored plan is read as it was written; `RunSettings` refused what must not be asked for."""
@@ -231,7 +234,7 @@ class Plan(RunSettings):
             **({"ask_anyway": True} if self.ask_anyway else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
-        for key in ("dataset_name", "digest", "catalog_name"):
+        for key in ("dataset_name", "digest", "catalog_name", *(() if self.served else ("served",))):
             del data[key]
         return json.dumps(data)  # ASCII, so that a path that is no UTF-8 can be kept
 
@@ -274,6 +277,7 @@ class Plan(RunSettings):
             limits=read_model_limits(data),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
+            served=data.get("served", {}),
         )
 
 

@@ -17,6 +17,7 @@ from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.evals.setup.serving import find_serving_digests
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.oracle import count_reached
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
@@ -102,6 +103,7 @@ def make_plan(
         code={"toolbelt": __version__, **read_code(Path())},
         limits=limits,
         left_out=left_out,
+        served=find_serving_digests(project, inputs.catalog, specs),
     )
 
 

@@ -76,7 +76,7 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         lines.append(f"Excluded from the dataset: {plural(total, 'case')}: {reasons}.")
     if roleless := _without_role(summary):
         lines.append(roleless)
-    return lines + _distractor_lines(summary) + _token_lines(summary)
+    return lines + _distractor_lines(summary) + _serving_lines(summary) + _token_lines(summary)
 
 
 _MOST_ARMS = 3
@@ -149,6 +149,12 @@ def _distractor_lines(summary: RunSummary) -> list[str]:
         for toolset, count in reached.items()
         if count < summary.cases
     ]
+
+
+def _serving_lines(summary: RunSummary) -> list[str]:
+    """The digest of what the gateway offers with each loadout (rule M5), once a loadout."""
+    digests = {arm.toolset: arm.serving_digest for arm in summary.arms if arm.serving_digest is not None}
+    return [f"{toolset}: toolbelt serve offers the list with digest {digest}." for toolset, digest in digests.items()]
 
 
 def _token_lines(summary: RunSummary) -> list[str]:

@@ -12,13 +12,15 @@ from jsonschema import Draft202012Validator
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.mcp.discovery import (
     CallThrough,
     Discovery,
-    DiscoveryArgumentsError,
     DiscoveryRefusal,
     RefusalReason,
+    format_answer,
 )
+from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.meta_tools import MAX_DESCRIBED, PAGE_SIZE, DiscoveryRole
 
 SCHEMA = {"type": "object", "properties": {"path": {"$ref": "#/$defs/p"}}, "$defs": {"p": {"type": "string"}}}
@@ -105,6 +107,22 @@ def test_M6_the_description_lists_the_groups() -> None:
     assert "web" not in description  # hidden
 
 
+@pytest.mark.parametrize("tools", [3, 60], ids=["by-name", "by-subject"])
+def test_M6_a_description_that_was_made_from_names_does_not_name_what_is_withheld(tools: int) -> None:
+    names = [f"{verb}_pearl{number}" for number in range(tools) for verb in ("list", "wipe")]
+    made = Plugin("box", tuple(Tool(name, "Does.") for name in names), description=describe_tools(names))
+    shown = [tool for tool in made.tools if tool.name.startswith("list")]
+    hidden = [tool for tool in made.tools if tool not in shown]
+    description = Discovery(shown, {}, [made], withheld=hidden).definitions[0].description
+    assert "list_pearl0" in description
+    assert "wipe" not in description
+
+
+def test_M6_the_log_can_name_what_a_client_may_not_know_of() -> None:
+    assert discover().find_wire_name("VAULT/Secret_Export") == "secret_export"
+    assert discover().find_wire_name("list") == "list"  # of two tools
+
+
 @pytest.mark.parametrize(("plugins", "tokens"), [(10, 900), (60, 900), (2_000, 900)])
 def test_M6_the_description_stays_short_however_many_groups_there_are(plugins: int, tokens: int) -> None:
     many = Catalog(
@@ -184,12 +202,12 @@ def test_answers_are_one_line_of_json_without_invisible_characters() -> None:
     odd = Catalog((Plugin("p", (Tool("t", "A\u202eb\u200b \x1b[31m.\n\nMore."),)),))
     discovery = Discovery(odd.tools, odd.wire_names)
     for text in (
-        discovery.answer(DiscoveryRole.SEARCH, {"query": None, "group": None, "page": None}),
-        discovery.answer(DiscoveryRole.DESCRIBE, {"names": "t"}),
+        format_answer(discovery.answer(DiscoveryRole.SEARCH, {"query": None, "group": None, "page": None})),
+        format_answer(discovery.answer(DiscoveryRole.DESCRIBE, {"names": "t"})),
     ):
         assert text.isprintable()
         json.loads(text)
-    described = json.loads(discovery.answer(DiscoveryRole.DESCRIBE, {"names": ["t"]}))
+    described = json.loads(format_answer(discovery.answer(DiscoveryRole.DESCRIBE, {"names": ["t"]})))
     assert described["tools"][0]["description"] == "A\u202eb\u200b \x1b[31m.\n\nMore."
 
 

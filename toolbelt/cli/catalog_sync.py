@@ -89,6 +89,7 @@ def sync(
     specs = choose_servers(project.servers, names)
     approve(specs, yes=yes)
     listings = ask_for_tools(specs, timeout)
+    project = read_project(config, tokenizer)  # again: somebody may have written to it while the servers were asked
     splits = {spec.name: spec.split for spec in project.servers}
     synced = sync_catalog(project.catalog, listings, splits=splits, servers={spec.name for spec in project.servers})
     counter = make_cached_counter(project.tokenizer)

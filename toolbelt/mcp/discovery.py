@@ -16,23 +16,29 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import definition_text, mcp_definition
+from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.search import ToolIndex, split_name, tool_text
 from toolbelt.errors import nearest, suggestion
+from toolbelt.mcp.discovery_arguments import (
+    DiscoveryArgumentsError,
+    read_call,
+    read_names,
+    read_page,
+    read_text,
+)
 from toolbelt.mcp.meta_tools import (
-    MAX_DESCRIBED,
     PAGE_SIZE,
     DiscoveryRole,
     Group,
     cut,
     define_meta_tools,
+    find_written_description,
     first_sentence,
     name_meta_tools,
 )
 from toolbelt.mcp.surface import Surface
 from toolbelt.patterns import fold
-from toolbelt.runtime.arguments import ArgumentsError, read_arguments
 from toolbelt.sessions.meta_tools import escaped
 
 MAX_ANSWER_CHARS = 80_000
@@ -47,6 +53,8 @@ class DiscoverMode(StrEnum):
     """How a client reaches discoverable tools."""
 
     CALL_THROUGH = "call-through"
+    LIST_CHANGED = "list-changed"
+    """Call-through, and a tool that was described is added to the list."""
     NONE = "none"
 
 
@@ -85,10 +93,6 @@ class DiscoveryRefusal:
 
     reason: RefusalReason
     message: str
-
-
-class DiscoveryArgumentsError(ValueError):
-    """Arguments of a meta-tool that cannot be used; the message is for the model."""
 
 
 class ToolNames:
@@ -150,7 +154,7 @@ class Discovery:
         self._offered_ids = frozenset(tool.id for tool in offered)
         known = (*self.tools, *offered, *withheld)
         self._find = ToolNames(known, wire_names).find
-        descriptions = {plugin.name: plugin.description for plugin in plugins}
+        descriptions = {plugin.name: find_written_description(plugin) for plugin in plugins}
         taken = {fold(wire_names.get(tool.id, tool.name)) for tool in known}
         self.names = name_meta_tools(taken)
         self._roles = {name: role for role, name in self.names.items()}
@@ -181,8 +185,8 @@ class Discovery:
             groups.setdefault(tool.plugin or OTHER, []).append(tool)
         return {name: tuple(tools) for name, tools in groups.items()}
 
-    def answer(self, role: DiscoveryRole, arguments: Mapping[str, Any]) -> str:
-        """The answer of `search_tools` or `describe_tools`, as JSON on one line.
+    def answer(self, role: DiscoveryRole, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer of `search_tools` or `describe_tools`, as `search` and `describe` give it.
 
         Raises:
             DiscoveryArgumentsError: arguments that cannot be used.
@@ -190,10 +194,10 @@ class Discovery:
         """
         match role:
             case DiscoveryRole.SEARCH:
-                query, group = _read_text(arguments, "query"), _read_text(arguments, "group")
-                return _answer_text(self.search(query, group, _read_page(arguments)))
+                query, group = read_text(arguments, "query"), read_text(arguments, "group")
+                return self.search(query, group, read_page(arguments))
             case DiscoveryRole.DESCRIBE:
-                return _answer_text(self.describe(_read_names(arguments)))
+                return self.describe(read_names(arguments))
             case _:
                 raise ValueError(f"{role} runs a tool.")
 
@@ -268,7 +272,7 @@ class Discovery:
         `readOnlyHint: true` counts as destructive, whatever else its annotations are.
         """
         try:
-            name, passed_on = _read_call(arguments)
+            name, passed_on = read_call(arguments)
         except DiscoveryArgumentsError as error:
             return DiscoveryRefusal(RefusalReason.INVALID_ARGUMENTS, str(error))
         tool = self._find(name)
@@ -284,6 +288,14 @@ class Discovery:
             message = f"{self._wire_name(tool)} only reads: call it with {self.names[DiscoveryRole.CALL_READ]}."
             return DiscoveryRefusal(RefusalReason.READ_ONLY, message)
         return CallThrough(tool, passed_on)
+
+    def find_wire_name(self, name: str) -> str:
+        """The name in the list of the tool that `name` means, which may be withheld; else `name` itself.
+
+        For the gateway's log: no client is given it.
+        """
+        tool = self._find(name)
+        return name if tool is None else self._wire_name(tool)
 
     def describe_unknown(self, name: str) -> str:
         """The sentence about a name that is unknown, hidden or disabled, with the nearest discoverable names."""
@@ -335,51 +347,22 @@ def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str])
     return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld)
 
 
+def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:
+    """Everything that a client lists: the offered tools, then the meta-tools."""
+    meta_tools = () if discovery is None else discovery.definitions
+    listed = [served.definition for served in surface.offered]
+    return [*listed, *(thaw(mcp_definition(tool, tool.name)) for tool in meta_tools)]
+
+
 def is_read_only(tool: Tool) -> bool:
     """Whether a tool states that it changes nothing; without a statement it counts as destructive (rule M6)."""
     return tool.annotations.get("readOnlyHint") is True
 
 
-def _answer_text(answer: Mapping[str, Any]) -> str:
+def format_answer(answer: Mapping[str, Any]) -> str:
     """JSON on one line, with unsafe characters as JSON escapes, which mean the same."""
     return escaped(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
 
 
 def _shortened(text: str) -> str:
     return cut(text, _MAX_REPEATED_CHARS)
-
-
-def _read_text(arguments: Mapping[str, Any], key: str) -> str:
-    value = arguments.get(key)
-    if value is not None and not isinstance(value, str):
-        raise DiscoveryArgumentsError(f"The argument {key!r} must be a string.")
-    return (value or "").strip()
-
-
-def _read_page(arguments: Mapping[str, Any]) -> int:
-    value = arguments.get("page")
-    if value is None:
-        return 1
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 1:
-        raise DiscoveryArgumentsError("The argument 'page' must be a whole number from 1.")
-    return int(value)
-
-
-def _read_names(arguments: Mapping[str, Any]) -> list[str]:
-    value = arguments.get("names")
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise DiscoveryArgumentsError("The argument 'names' must be a list of names of tools.")
-    if len(names) > MAX_DESCRIBED:
-        raise DiscoveryArgumentsError(f"At most {MAX_DESCRIBED} tools can be described at once.")
-    return names
-
-
-def _read_call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    name = arguments.get("name")
-    if not isinstance(name, str) or not name.strip():
-        raise DiscoveryArgumentsError("The argument 'name' must be the name of a tool.")
-    try:
-        return name.strip(), read_arguments(arguments.get("arguments") or {})  # some models write JSON text
-    except ArgumentsError as error:
-        raise DiscoveryArgumentsError(f"The argument 'arguments' cannot be used: {error}") from None

@@ -10,7 +10,8 @@ from toolbelt.catalog.definitions import Definition, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.mcp.calls import RefusedError
 from toolbelt.mcp.client import Client
-from toolbelt.mcp.discovery import Discovery, DiscoveryArgumentsError, DiscoveryRefusal
+from toolbelt.mcp.discovery import Discovery, DiscoveryRefusal, format_answer
+from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.front import Context
 from toolbelt.mcp.gateway import Gateway, LocalTool
 from toolbelt.mcp.meta_tools import DiscoveryRole
@@ -29,7 +30,7 @@ def make_meta_tools(gateway: Gateway, discovery: Discovery) -> tuple[LocalTool, 
         if role in (DiscoveryRole.CALL_READ, DiscoveryRole.CALL):
             tools.append(LocalTool(definition, partial(_call_through, gateway, find, role, name), is_watched=False))
         elif role is not None:
-            tools.append(LocalTool(definition, partial(_answer, find, role)))
+            tools.append(LocalTool(definition, partial(_answer, gateway, find, role)))
     return tuple(tools)
 
 
@@ -43,7 +44,7 @@ def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> D
     if gateway.options.unlocked:
         return discovery
     changed = set()
-    for served in client.surface.discoverable:
+    for served in (*client.surface.offered, *client.surface.discoverable):
         connection = client.connections.get(served.server)
         verification = None if connection is None else connection.verification
         if verification is not None and served.upstream_name in verification.changed:
@@ -52,13 +53,16 @@ def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> D
 
 
 async def _answer(
-    find: FindDiscovery, role: DiscoveryRole, client: Client, _context: Context, params: Params
+    gateway: Gateway, find: FindDiscovery, role: DiscoveryRole, client: Client, _context: Context, params: Params
 ) -> dict[str, Any]:
     try:
-        text = find(client).answer(role, params.get("arguments") or {})
+        answer = find(client).answer(role, params.get("arguments") or {})
     except DiscoveryArgumentsError as error:
         raise RefusedError("invalid_arguments", str(error)) from None
-    return {"content": [{"type": "text", "text": text}], "isError": False}
+    if gateway.options.announces and role is DiscoveryRole.DESCRIBE:
+        described = {tool["name"] for tool in answer["tools"]}
+        await client.reveal(tool for tool in client.surface.discoverable if tool.wire_name in described)
+    return {"content": [{"type": "text", "text": format_answer(answer)}], "isError": False}
 
 
 async def _call_through(
@@ -71,11 +75,12 @@ async def _call_through(
     params: Params,
 ) -> dict[str, Any]:
     arguments = params.get("arguments") or {}
-    call = find(client).admit(role, arguments)
+    found = find(client)
+    call = found.admit(role, arguments)
     if isinstance(call, DiscoveryRefusal):
         name = str(arguments.get("name", ""))
         if call.reason.value in ("unknown", "not_read_only"):
-            reason = gateway.surface.reasons.get(name, call.reason.value)
+            reason = gateway.surface.reasons.get(found.find_wire_name(name), call.reason.value)
             gateway.log(f"call of {name!r} by {meta_tool} refused: {reason}")
 
         async def refuse() -> dict[str, Any]:

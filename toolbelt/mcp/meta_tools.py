@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from toolbelt.catalog import Tool
+from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.patterns import fold
 from toolbelt.text import plural, visible
 
@@ -151,6 +152,15 @@ def define_meta_tools(names: Mapping[DiscoveryRole, str], groups: Sequence[Group
     return tuple(tools)
 
 
+def find_written_description(plugin: Plugin) -> str:
+    """What somebody wrote about a plugin.
+
+    Empty where the text was made from the names of its tools: that names those, too, that a client may not know of.
+    """
+    made = describe_tools(tool.name for tool in plugin.tools)
+    return "" if plugin.description == made else plugin.description
+
+
 def _list_groups(groups: Sequence[Group]) -> str:
     """The groups with what they are for; with their counts alone, where that would be too long."""
     counted = [f"{visible(group.name)} ({len(group.tools)})" for group in groups]
@@ -167,7 +177,7 @@ def _list_groups(groups: Sequence[Group]) -> str:
 def _describe(group: Group) -> str:
     if group.description.strip():
         return first_sentence(group.description, _MAX_GROUP_CHARS)
-    return cut(", ".join(group.tools), _MAX_GROUP_CHARS)
+    return cut(visible(describe_tools(group.tools)), _MAX_GROUP_CHARS)
 
 
 def first_sentence(text: str, limit: int) -> str:

@@ -180,6 +180,12 @@ class ArmSummary:
         default=None, metadata=described("different lists of tools offered at first requests", "lists")
     )
     first_offer: str | None = field(default=None, metadata=described("digest of that list, where there is just one"))
+    serving_digest: str | None = field(
+        default=None,
+        metadata=described(
+            "digest of the list that `toolbelt serve` offers with this loadout; nothing without servers"
+        ),
+    )
     offered_tokens: Amount | None = field(
         default=None,
         metadata=described(

@@ -91,6 +91,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             clusters,
             reasons,
             plan.get("distractors_reached", {}),
+            plan.get("served", {}),
         )
         for number, *names, planned_trials in planned
     )
@@ -147,6 +148,7 @@ def _arm(
     clusters: ClusterCounts,
     reasons: Mapping[tuple[int, str], str],
     distractors_reached: Mapping[str, int],
+    served: Mapping[str, str],
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
     rates = {name: _rate(rate, scored, clusters.get((number, name))) for name, rate in RATES.items()}
@@ -180,6 +182,7 @@ def _arm(
         tools_offered=timing.tools_offered,
         first_offers=timing.first_offers,
         first_offer=timing.first_offer,
+        serving_digest=served.get(toolset) if not variant else None,
         offered_tokens=_mean(outcomes.values(), "definition_tokens"),
         distractors_reached=distractors_reached.get(toolset),
         turned_away=outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {}).get(f"sum({_NOT_ASKED})", 0),

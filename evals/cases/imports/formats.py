@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
+from toolbelt.evals.cases.imports.audit_log import AuditLogCalls
 from toolbelt.evals.cases.imports.bfcl import Bfcl
 from toolbelt.evals.cases.imports.context import Format
 from toolbelt.evals.cases.imports.inspect_samples import InspectSamples
@@ -46,6 +47,7 @@ FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
         "bfcl": FormatEntry(Bfcl.label, Bfcl.recognises, Bfcl, LayoutKind.PUBLIC),
         "promptfoo": FormatEntry(Promptfoo.label, Promptfoo.recognises, Promptfoo),
         "inspect": FormatEntry(InspectSamples.label, InspectSamples.recognises, InspectSamples),
+        "toolbelt-audit": FormatEntry(AuditLogCalls.label, AuditLogCalls.recognises, AuditLogCalls),
         "openai": FormatEntry(OpenAILog.label, OpenAILog.recognises, OpenAILog),
     }
 )
