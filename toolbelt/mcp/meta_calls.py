@@ -8,7 +8,7 @@ from typing import Any
 
 from toolbelt.catalog.definitions import Definition, mcp_definition
 from toolbelt.catalog.frozen import thaw
-from toolbelt.mcp.calls import RefusedError
+from toolbelt.mcp.calls import ChangedError, RefusedError, refused
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.discovery import Discovery, DiscoveryRefusal, format_answer
 from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
@@ -89,4 +89,7 @@ async def _call_through(
         return await gateway.calls.watch(client, name or meta_tool, "", params, refuse, via=meta_tool)
     served = client.surface.discoverable_by_id[call.tool.id]
     passed_on = {**params, "name": served.wire_name, "arguments": dict(call.arguments)}
-    return await gateway.calls.run(client, context, served, passed_on, via=meta_tool)
+    try:
+        return await gateway.calls.run(client, context, served, passed_on, via=meta_tool)
+    except ChangedError:  # found out by this call; the answer is that of the next one, and of an unknown name
+        return refused(find(client).describe_unknown(str(arguments["name"])))
