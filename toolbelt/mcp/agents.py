@@ -95,9 +95,7 @@ class AgentTurns:
         self._store = store
         self._log = log
         self._session_id = session_id
-        self._how = (
-            "Call them by their names." if not (discovery and discovery.definitions) else _describe_calls(discovery)
-        )
+        self._how = _describe_calls(discovery)
         self._sessions: WeakKeyDictionary[Client, _AgentSession] = WeakKeyDictionary()
 
     @property
@@ -185,7 +183,9 @@ class AgentTurns:
         return {**answer, "message": message.format(how=self._how)}
 
 
-def _describe_calls(discovery: Discovery) -> str:
+def _describe_calls(discovery: Discovery | None) -> str:
+    if discovery is None or not discovery.definitions:
+        return "Call them by their names."
     names = discovery.names
     return (
         f"Call them by their names; those that are not in your list, with {names[DiscoveryRole.CALL_READ]} or "
