@@ -16,10 +16,10 @@ from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.mcp.discovery import (
     CallThrough,
     Discovery,
-    DiscoveryArgumentsError,
     DiscoveryRefusal,
     RefusalReason,
 )
+from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.meta_tools import MAX_DESCRIBED, PAGE_SIZE, DiscoveryRole
 
 SCHEMA = {"type": "object", "properties": {"path": {"$ref": "#/$defs/p"}}, "$defs": {"p": {"type": "string"}}}

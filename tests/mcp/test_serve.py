@@ -91,6 +91,25 @@ def test_M6_hidden_disabled_and_unknown_tools_give_the_same_error_and_the_log_th
     run(scenario())
 
 
+@ERAS
+def test_M6_wrong_arguments_do_not_show_that_a_withheld_or_disabled_tool_exists(mode: str, tmp_path: Path) -> None:
+    loadouts = {"one": {"plugins": ["small/*"], "disabled": ["small/exit"]}}
+    write_project(tmp_path, [small_server(env={"DESCRIPTION": "Other."})], loadouts=loadouts)
+
+    async def scenario() -> None:
+        async with gateway_client(tmp_path, loadout="one", mode=mode) as client:
+            # The first call of the session, made before the server was verified: nothing was listed.
+            for name in ("add", "exit", "nothing", "add"):
+                with pytest.raises(MCPError) as caught:
+                    await client.session.call_tool(name, {"a": "x"})
+                assert (caught.value.error.code, caught.value.error.message) == (
+                    INVALID_PARAMS,
+                    f"Unknown tool: {name}",
+                )
+
+    run(scenario())
+
+
 ANSWER = types.ElicitResult(action="accept", content={"name": "Ada"})
 
 

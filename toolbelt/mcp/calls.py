@@ -195,9 +195,8 @@ class CallRunner:
         return result
 
     async def _run(self, client: Client, context: Context, tool: ServedTool, params: Params) -> dict[str, Any]:
-        if (fault := self._find_fault(tool, params)) != "":
-            raise RefusedError("invalid_arguments", fault)
         if not tool.server and self.run_local is not None:
+            self._check_arguments(tool, params)
             return await self._run_local(self.run_local, client, context, tool, params)
         connection = client.connections.get(tool.server)
         if connection is None:
@@ -210,6 +209,7 @@ class CallRunner:
         if reason is not None and not (self._unlocked and tool.upstream_name in verification.live):
             self._log(f"call of {tool.wire_name!r} refused: {reason}")
             raise _ChangedError(code=INVALID_PARAMS, message=f"Unknown tool: {tool.wire_name}")
+        self._check_arguments(tool, params)  # not earlier: an error about them would show that the tool exists
         sent = {**params, "name": tool.upstream_name}
         return await self.request(client, context, connection, "tools/call", sent, of_start=connection.verified_start)
 
@@ -318,15 +318,13 @@ class CallRunner:
         await client.notices.flush()
         return result
 
-    def _find_fault(self, tool: ServedTool, params: Params) -> str:
-        """What is wrong with the arguments, for the model; empty if nothing is."""
+    def _check_arguments(self, tool: ServedTool, params: Params) -> None:
         if tool.tool.id not in self._validators:
             self._validators[tool.tool.id] = make_validator(tool.tool.parameters)
         try:
             check_schema(self._validators[tool.tool.id], params.get("arguments") or {})
         except ArgumentsError as error:
-            return describe_arguments_error(tool.tool, str(error))
-        return ""
+            raise RefusedError("invalid_arguments", describe_arguments_error(tool.tool, str(error))) from None
 
 
 def _refuse(message: str) -> None:

@@ -20,8 +20,14 @@ from toolbelt.catalog.definitions import Definition, definition_text, mcp_defini
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.search import ToolIndex, split_name, tool_text
 from toolbelt.errors import nearest, suggestion
+from toolbelt.mcp.discovery_arguments import (
+    DiscoveryArgumentsError,
+    read_call,
+    read_names,
+    read_page,
+    read_text,
+)
 from toolbelt.mcp.meta_tools import (
-    MAX_DESCRIBED,
     PAGE_SIZE,
     DiscoveryRole,
     Group,
@@ -32,9 +38,7 @@ from toolbelt.mcp.meta_tools import (
     name_meta_tools,
 )
 from toolbelt.mcp.surface import Surface
-from toolbelt.mcp.tool_lookup import ToolNames
 from toolbelt.patterns import fold
-from toolbelt.runtime.arguments import ArgumentsError, read_arguments
 from toolbelt.sessions.meta_tools import escaped
 
 MAX_ANSWER_CHARS = 80_000
@@ -89,8 +93,31 @@ class DiscoveryRefusal:
     message: str
 
 
-class DiscoveryArgumentsError(ValueError):
-    """Arguments of a meta-tool that cannot be used; the message is for the model."""
+class ToolNames:
+    """Finds the one tool that a name means, before anything is decided about that tool.
+
+    A name is compared as a wire name, an id, `plugin/name` and a bare name; then as each of these in any case. A name
+    that several tools have means none of them.
+    """
+
+    def __init__(self, tools: Iterable[Tool], wire_names: Mapping[str, str]) -> None:
+        exact: list[dict[str, set[str]]] = [{}, {}, {}, {}]
+        folded: dict[str, set[str]] = {}
+        self._by_id: dict[str, Tool] = {}
+        for tool in tools:
+            self._by_id[tool.id] = tool
+            names = (wire_names.get(tool.id, tool.name), tool.id, tool.path, tool.name)
+            for index, name in zip(exact, names, strict=True):
+                index.setdefault(name, set()).add(tool.id)
+                folded.setdefault(fold(name), set()).add(tool.id)
+        self._exact, self._folded = exact, folded
+
+    def find(self, name: str) -> Tool | None:
+        """The tool that `name` means; `None` if there is none, or several."""
+        for index, key in (*((index, name) for index in self._exact), (self._folded, fold(name))):
+            if found := index.get(key):
+                return self._by_id[next(iter(found))] if len(found) == 1 else None
+        return None
 
 
 class Discovery:
@@ -168,10 +195,10 @@ class Discovery:
         """
         match role:
             case DiscoveryRole.SEARCH:
-                query, group = _read_text(arguments, "query"), _read_text(arguments, "group")
-                return _answer_text(self.search(query, group, _read_page(arguments)))
+                query, group = read_text(arguments, "query"), read_text(arguments, "group")
+                return _answer_text(self.search(query, group, read_page(arguments)))
             case DiscoveryRole.DESCRIBE:
-                return _answer_text(self.describe(_read_names(arguments)))
+                return _answer_text(self.describe(read_names(arguments)))
             case _:
                 raise ValueError(f"{role} runs a tool.")
 
@@ -246,7 +273,7 @@ class Discovery:
         `readOnlyHint: true` counts as destructive, whatever else its annotations are.
         """
         try:
-            name, passed_on = _read_call(arguments)
+            name, passed_on = read_call(arguments)
         except DiscoveryArgumentsError as error:
             return DiscoveryRefusal(RefusalReason.INVALID_ARGUMENTS, str(error))
         tool = self._find(name)
@@ -344,39 +371,3 @@ def _answer_text(answer: Mapping[str, Any]) -> str:
 
 def _shortened(text: str) -> str:
     return cut(text, _MAX_REPEATED_CHARS)
-
-
-def _read_text(arguments: Mapping[str, Any], key: str) -> str:
-    value = arguments.get(key)
-    if value is not None and not isinstance(value, str):
-        raise DiscoveryArgumentsError(f"The argument {key!r} must be a string.")
-    return (value or "").strip()
-
-
-def _read_page(arguments: Mapping[str, Any]) -> int:
-    value = arguments.get("page")
-    if value is None:
-        return 1
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 1:
-        raise DiscoveryArgumentsError("The argument 'page' must be a whole number from 1.")
-    return int(value)
-
-
-def _read_names(arguments: Mapping[str, Any]) -> list[str]:
-    value = arguments.get("names")
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise DiscoveryArgumentsError("The argument 'names' must be a list of names of tools.")
-    if len(names) > MAX_DESCRIBED:
-        raise DiscoveryArgumentsError(f"At most {MAX_DESCRIBED} tools can be described at once.")
-    return names
-
-
-def _read_call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    name = arguments.get("name")
-    if not isinstance(name, str) or not name.strip():
-        raise DiscoveryArgumentsError("The argument 'name' must be the name of a tool.")
-    try:
-        return name.strip(), read_arguments(arguments.get("arguments") or {})  # some models write JSON text
-    except ArgumentsError as error:
-        raise DiscoveryArgumentsError(f"The argument 'arguments' cannot be used: {error}") from None

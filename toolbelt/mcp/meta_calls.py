@@ -10,7 +10,8 @@ from toolbelt.catalog.definitions import Definition, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.mcp.calls import RefusedError
 from toolbelt.mcp.client import Client
-from toolbelt.mcp.discovery import Discovery, DiscoveryArgumentsError, DiscoveryRefusal
+from toolbelt.mcp.discovery import Discovery, DiscoveryRefusal
+from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.front import Context
 from toolbelt.mcp.gateway import Gateway, LocalTool
 from toolbelt.mcp.meta_tools import DiscoveryRole
