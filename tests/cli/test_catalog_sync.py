@@ -12,6 +12,12 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.servers.mcp_scripts import listed_tool, write_config, write_script
 from tests.wording import mentions
+from toolbelt.catalog.definitions import definition_text
+from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.mcp.served_list import list_served
+from toolbelt.mcp.surface import make_surface
+from toolbelt.project.opening import open_project
+from toolbelt.stores.token_cache import CachedTokenCounter
 
 CONFIG = """\
 catalog: catalog.json
@@ -57,6 +63,47 @@ def test_M4_sync_writes_the_catalog_and_a_second_sync_changes_nothing(served: Pa
     assert (again.json["changes"], again.json["written"], again.json["digest"]) == ([], False, first.json["digest"])
     assert (served / "catalog.json").read_text() == text
     assert toolbelt("catalog", "stats", "--json").json["tools"] == 3
+
+
+def test_M10_sync_counts_what_the_gateway_serves_which_loads_no_tokenizer(
+    served: Path, toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_CACHE_DIR", str(served.parent / "cache"))
+    with (served / "toolbelt.yaml").open("a") as file:
+        file.write("loadouts:\n  some: {plugins: [web], discoverable: ['*']}\n")
+    toolbelt("catalog", "sync", "--yes")
+    project = open_project(served)
+    counter = project.counter
+    assert isinstance(counter, CachedTokenCounter)
+    listed = list_served(make_surface(project.resolve("some")), project.catalog, EstimateCounter())
+    assert listed.names[0] == "fetch"
+    assert len(listed.names) == 5  # with the meta-tools
+    assert counter.find([definition_text(definition) for definition in listed.definitions]) is not None
+
+
+def test_M4_what_is_written_into_the_catalog_while_servers_are_asked_stays(served: Path, toolbelt: Toolbelt) -> None:
+    toolbelt("catalog", "sync", "--yes")
+    serve(served, web=("fetch", "post"))
+    config = json.loads((served / ".mcp.json").read_text())
+    code = (
+        "import pathlib, runpy, sys\n"
+        "file = pathlib.Path('catalog.json')\n"
+        "file.write_text(file.read_text().replace('\"tag_add\",\\n', '\"Mine.\",\\n', 1))\n"
+        "sys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    web = config["mcpServers"]["web"]
+    web["args"] = ["-c", code, *web["args"][2:]]
+    (served / ".mcp.json").write_text(json.dumps(config))
+    assert toolbelt("catalog", "sync", "--yes", "--server", "web").code == 0
+    plugins = json.loads((served / "catalog.json").read_text())["plugins"]
+    assert [plugin.get("description") for plugin in plugins if plugin["name"] == "git-tag"] == ["Mine."]
+
+
+def test_M4_without_a_catalog_the_next_step_is_named(served: Path, toolbelt: Toolbelt) -> None:
+    ran = toolbelt("loadout", "inspect", "developer")
+    assert ran.code == 2
+    assert mentions(ran.err, "catalog.json", "toolbelt catalog sync")
 
 
 def test_M4_check_writes_nothing_and_exits_with_1_on_a_change(served: Path, toolbelt: Toolbelt) -> None:

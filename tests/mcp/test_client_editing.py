@@ -102,6 +102,22 @@ def test_M9_undo_returns_to_what_was_before_the_first_of_several_writes(file: Pa
     assert file.read_text() == BEFORE
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("record.json", ""), ("record.json", "[]"), ("record.json", '{"existed": true}'), ("original", "")],
+)
+def test_M9_a_damaged_copy_changes_nothing(file: Path, state: Path, name: str, content: str) -> None:
+    folder = write_change(_plan(file), state)
+    assert folder is not None
+    written = file.read_bytes()
+    (folder / name).write_text(content)
+    with pytest.raises(StorageError, match=naming(str(folder / name))):
+        undo_change(file, state)
+    with pytest.raises(StorageError, match=naming(str(folder / name))):
+        write_change(_plan(file, [ServerSpec("files", Transport.STDIO, command="files")]), state)
+    assert file.read_bytes() == written
+
+
 def test_M9_what_is_right_already_is_not_written(file: Path, state: Path) -> None:
     write_change(_plan(file), state)
     assert write_change(_plan(file), state) is None

@@ -18,6 +18,7 @@ from toolbelt.mcp.discovery import (
     Discovery,
     DiscoveryRefusal,
     RefusalReason,
+    format_answer,
 )
 from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.meta_tools import MAX_DESCRIBED, PAGE_SIZE, DiscoveryRole
@@ -201,12 +202,12 @@ def test_answers_are_one_line_of_json_without_invisible_characters() -> None:
     odd = Catalog((Plugin("p", (Tool("t", "A\u202eb\u200b \x1b[31m.\n\nMore."),)),))
     discovery = Discovery(odd.tools, odd.wire_names)
     for text in (
-        discovery.answer(DiscoveryRole.SEARCH, {"query": None, "group": None, "page": None}),
-        discovery.answer(DiscoveryRole.DESCRIBE, {"names": "t"}),
+        format_answer(discovery.answer(DiscoveryRole.SEARCH, {"query": None, "group": None, "page": None})),
+        format_answer(discovery.answer(DiscoveryRole.DESCRIBE, {"names": "t"})),
     ):
         assert text.isprintable()
         json.loads(text)
-    described = json.loads(discovery.answer(DiscoveryRole.DESCRIBE, {"names": ["t"]}))
+    described = json.loads(format_answer(discovery.answer(DiscoveryRole.DESCRIBE, {"names": ["t"]})))
     assert described["tools"][0]["description"] == "A\u202eb\u200b \x1b[31m.\n\nMore."
 
 

@@ -61,6 +61,7 @@ def test_M3_a_project_without_servers_has_none(folder: Path) -> None:
         pytest.param("\n    envFile: x\n    command: y", 3, "unknown-key", id="spelling-of-clients"),
         pytest.param("{command: run,\n    url: x}", 2, "contradiction", id="command-and-url"),
         pytest.param("{from: client.json,\n    command: x}", 3, "contradiction", id="from-and-command"),
+        pytest.param('{from: "a\\0b"}', 2, "bad-character", id="from-with-nul"),
         pytest.param("{command: run, args: x}", 2, "wrong-type", id="args"),
         pytest.param("{command: run, env: {PORT: 80}}", 2, "wrong-type", id="a-number-in-env"),
         pytest.param("{command: run, split: 3}", 2, "wrong-type", id="split"),

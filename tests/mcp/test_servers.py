@@ -114,8 +114,15 @@ def test_M2_a_changed_definition_needs_a_new_approval(change: dict[str, Any]) ->
     assert _digest(replace(STDIO, **change)) != _digest(STDIO)
 
 
-@pytest.mark.parametrize("name", ["PATH", "Path", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "NODE_OPTIONS"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "Path", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "NODE_OPTIONS"),
+        *("HOME", "XDG_CONFIG_HOME", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_VALUE_0", "OPENSSL_CONF", "PAGER"),
+    ],
+)
 def test_M2_the_value_of_a_variable_that_changes_what_runs_is_approved(name: str) -> None:
+    assert masked_data(replace(STDIO, env=FrozenDict({name: "/a"})))["env"] == {name: "/a"}
     one, other = (replace(STDIO, env=FrozenDict({name: value})) for value in ("/a", "/b"))
     assert _digest(one) != _digest(other)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from toolbelt.command.servers import (
     catalog_digest,
     changes_data,
     count_by_id,
+    count_served,
     exit_code_of,
     servers_data,
     timeout_option,
@@ -30,7 +32,7 @@ from toolbelt.findings import Finding, Severity
 from toolbelt.mcp.changes import find_changes
 from toolbelt.mcp.project_servers import find_servers
 from toolbelt.mcp.sync import sync_catalog
-from toolbelt.project.opening import examine_project
+from toolbelt.project.opening import examine_project, open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.stores.catalogs import find_shipped_catalog, open_catalog
@@ -87,6 +89,7 @@ def sync(
     specs = choose_servers(project.servers, names)
     approve(specs, yes=yes)
     listings = ask_for_tools(specs, timeout)
+    project = read_project(config, tokenizer)  # again: somebody may have written to it while the servers were asked
     splits = {spec.name: spec.split for spec in project.servers}
     synced = sync_catalog(project.catalog, listings, splits=splits, servers={spec.name for spec in project.servers})
     counter = make_cached_counter(project.tokenizer)
@@ -98,6 +101,9 @@ def sync(
     is_written = not check and text != project.text
     if is_written:
         write_text(project.file, text)
+    if not check and synced.catalog.tools:
+        with contextlib.suppress(ToolbeltError):  # loadouts that are wrong are none of a sync's business
+            count_served(open_project(config=config, tokenizer=tokenizer))
     if as_json:
         print_json(
             {

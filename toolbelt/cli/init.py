@@ -22,6 +22,7 @@ from toolbelt.command.servers import (
     catalog_digest,
     changes_data,
     count_by_id,
+    count_served,
     exit_code_of,
     servers_data,
     timeout_option,
@@ -273,6 +274,7 @@ def _is_terminal() -> bool:
 
 def _inspect(target: Path, tokenizer: str | None) -> Inspection:
     project = open_project(target, tokenizer=tokenizer, reporter=ConsoleReporter())
+    count_served(project)
     return project.inspect(STARTER, project.model_names(()))
 
 

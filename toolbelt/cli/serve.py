@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     type=click.Choice([mode.value for mode in DiscoverMode]),
     default=DiscoverMode.CALL_THROUGH.value,
     show_default=True,
-    help="How discoverable tools are reached: by meta-tools, or not at all.",
+    help="How discoverable tools are reached: by meta-tools; by these and a list that grows; or not at all.",
 )
 @option(
     "--tools",
@@ -125,7 +125,7 @@ def serve(
         if name not in surface.servers:
             raise NotFoundError("server", name, surface.servers)
     discovery = None
-    if discover == DiscoverMode.CALL_THROUGH:
+    if discover != DiscoverMode.NONE:
         discovery = make_discovery(surface, project.catalog, names, loader=MetaRole.LOAD if agent is not None else "")
     servers = open_servers(project, surface, agent, yes=yes)
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
@@ -140,7 +140,8 @@ def serve(
     from toolbelt.mcp.upstream import UpstreamLimits
 
     limits = UpstreamLimits(idle=idle_timeout)
-    options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share)
+    announces = discover == DiscoverMode.LIST_CHANGED
+    options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share, announces=announces)
     turns = None
     if of_agent is not None:
         store = SqliteSessionStore(str(project.folder / DEFAULT_FILE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,9 +15,12 @@ from toolbelt.catalog.tokens import TokenCounter, count_named_tools
 from toolbelt.command.approval import ask_input
 from toolbelt.command.options import option
 from toolbelt.console.screen import notify
+from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.changes import Change
-from toolbelt.mcp.surface import serving_digest
+from toolbelt.mcp.served_list import list_served
+from toolbelt.mcp.surface import make_surface, serving_digest
 from toolbelt.mcp.sync import Listing, ServerStatus
+from toolbelt.project.project import Project
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.text import plural
 
@@ -99,6 +103,13 @@ def catalog_digest(catalog: Catalog) -> str:
 def tools_of(catalog: Catalog, server: str) -> list[Tool]:
     """The tools of a server, of all its plugins."""
     return [tool for plugin in catalog.plugins if plugin.server == server for tool in plugin.tools]
+
+
+def count_served(project: Project) -> None:
+    """Count what the gateway serves with each loadout, for the cache: the gateway itself loads no tokenizer (M10)."""
+    for loadout in project.loadouts:
+        with contextlib.suppress(ToolbeltError):  # which `toolbelt serve` reports
+            list_served(make_surface(project.resolve(loadout.name)), project.catalog, project.counter)
 
 
 def count_by_id(catalog: Catalog, counter: TokenCounter) -> dict[str, int]:

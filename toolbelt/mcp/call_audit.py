@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from toolbelt.catalog.definitions import Definition
-from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.catalog.definitions import Definition, definition_text
+from toolbelt.catalog.tokens import EstimateCounter, TokenCounter
 from toolbelt.mcp.audit import AuditLog, CallRecord, OfferedTool, SessionRecord
 from toolbelt.mcp.calls import CallOutcome
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.surface import count_definitions, serving_digest
+from toolbelt.stores.token_cache import CachedTokenCounter
 
 NOT_RECORDED = "The audit log of this gateway cannot be written, and it is required: no tool is called."
 
@@ -23,7 +24,8 @@ class CallAudit:
     Args:
         log: Started.
         offered: What each client is offered, in order: definitions, each with the server that has the tool.
-        counter: Counts their tokens.
+        counter: Counts their tokens. Of one with a cache, the cache alone is asked: a tokenizer takes more memory than
+            the gateway. Where the cache lacks a definition, the tokens of all are estimated.
         loadout: What is served; empty where an agent is.
         agent: Likewise.
     """
@@ -50,9 +52,7 @@ class CallAudit:
         name, client_version = str(info.get("name", "")), str(info.get("version", ""))
         of = (self._loadout, self._agent)
         self._log.write_session(
-            lambda: SessionRecord(
-                session, name, client_version, version, *of, self._digest, self._offered, self._counter.name
-            )
+            lambda: SessionRecord(session, name, client_version, version, *of, self._digest, *self._offered)
         )
 
     @cached_property
@@ -60,10 +60,12 @@ class CallAudit:
         return serving_digest(self._definitions)
 
     @cached_property
-    def _offered(self) -> tuple[OfferedTool, ...]:
-        counts = count_definitions(self._definitions, self._counter)
+    def _offered(self) -> tuple[tuple[OfferedTool, ...], str]:
+        """What is offered, and what counted it."""
+        counts, tokenizer = _count_without_tokenizer(self._definitions, self._counter)
         kept = zip(self._definitions, self._servers, counts, strict=True)
-        return tuple(OfferedTool(str(definition["name"]), server, tokens) for definition, server, tokens in kept)
+        tools = tuple(OfferedTool(str(definition["name"]), server, tokens) for definition, server, tokens in kept)
+        return tools, tokenizer
 
     def before(self, client: Client, name: str) -> str:
         """A refusal if the log is required and cannot be written."""
@@ -86,6 +88,15 @@ class CallAudit:
             arguments if isinstance(arguments, Mapping) else {},
         )
         self._log.write_call(record)
+
+
+def _count_without_tokenizer(definitions: Sequence[Definition], counter: TokenCounter) -> tuple[list[int], str]:
+    if isinstance(counter, CachedTokenCounter):
+        known = counter.find([definition_text(definition) for definition in definitions])
+        if known is not None:
+            return known, counter.name
+        counter = EstimateCounter()
+    return count_definitions(definitions, counter), counter.name
 
 
 def _texts(result: Mapping[str, Any]) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class RefusedError(Exception):
         self.message = message
 
 
-class _ChangedError(MCPError):
+class ChangedError(MCPError):
     """The tool is not what was synced; the client gets the error of a tool that it may not call."""
 
 
@@ -87,7 +87,7 @@ def find_status(error: BaseException) -> tuple[CallStatus, str]:
     """How a call ended that raised this, and why it was refused."""
     if isinstance(error, RefusedError):
         return CallStatus.REFUSED, error.reason
-    if isinstance(error, _ChangedError):
+    if isinstance(error, ChangedError):
         return CallStatus.REFUSED, "changed"
     if isinstance(error, MCPError):
         by_code = {CONNECTION_CLOSED: CallStatus.SERVER_FAILED, REQUEST_TIMEOUT: CallStatus.TIMEOUT}
@@ -208,7 +208,7 @@ class CallRunner:
         reason = verification.changed.get(tool.upstream_name)
         if reason is not None and not (self._unlocked and tool.upstream_name in verification.live):
             self._log(f"call of {tool.wire_name!r} refused: {reason}")
-            raise _ChangedError(code=INVALID_PARAMS, message=f"Unknown tool: {tool.wire_name}")
+            raise ChangedError(code=INVALID_PARAMS, message=f"Unknown tool: {tool.wire_name}")
         self._check_arguments(tool, params)  # not earlier: an error about them would show that the tool exists
         sent = {**params, "name": tool.upstream_name}
         return await self.request(client, context, connection, "tools/call", sent, of_start=connection.verified_start)

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_REQUEST
 
 from toolbelt.catalog.definitions import Definition
+from toolbelt.mcp.announcing import Announcements
 from toolbelt.mcp.connections import TOOLS_CHANGED, CallUnderWay, ServerConnection
 from toolbelt.mcp.contents import Contents
 from toolbelt.mcp.conversations import Conversation
@@ -47,6 +48,8 @@ class Client:
         notices: Notifications to it.
         conversations: Calls that wait for its answers, by the state with which it comes back.
         contents: Resources and prompts of its servers.
+        announcements: Of changes of its list.
+        revealed: Discoverable tools that were added to its list, by the name that it sees, in the order of the list.
     """
 
     def __init__(
@@ -68,6 +71,8 @@ class Client:
         self.conversations: dict[str, Conversation] = {}
         self.contents = Contents(self, log)
         self.notices = Notices(log)
+        self.announcements = Announcements(self.notices)
+        self.revealed: dict[str, ServedTool] = {}
         self.initialized = asyncio.Event()
         self._servers = servers
         self._log = log
@@ -116,6 +121,13 @@ class Client:
             )
             self.connections[name] = ServerConnection(upstream, self.surface.tools_of(name))
         return self.connections.get(name)
+
+    async def reveal(self, tools: Iterable[ServedTool]) -> None:
+        """Add discoverable tools to the end of the list, and announce that if any is new."""
+        added = {tool.wire_name: tool for tool in tools if tool.wire_name not in self.revealed}
+        self.revealed |= added
+        if added and self._context is not None:
+            await self.announcements.announce_tools(self._context, self.version)
 
     async def wait_until_verified(self, seconds: float) -> None:
         """Wait for the lists of all servers, but no longer than that."""
@@ -176,6 +188,7 @@ class Client:
             task.cancel()
         for conversation in self.conversations.values():
             conversation.cancel()
+        self.announcements.close()
         own = [connection.upstream for name, connection in self.connections.items() if name not in self._shared]
         await asyncio.gather(*(upstream.close(hurry=hurry) for upstream in own))
         await self.notices.close()

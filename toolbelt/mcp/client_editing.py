@@ -169,8 +169,8 @@ def _write_copy(change: ClientChange, folder: Path, earlier: Path | None) -> Non
     original, moved = change.before or b"", dict(change.moved)
     record: dict[str, Any] = {"existed": change.before is not None, "removed": [], "written": []}
     if earlier is not None:
-        original, record = (earlier / "original").read_bytes(), _read_record(earlier)
-        old = json.loads((earlier / "moved.json").read_bytes())
+        record = _read_record(earlier)
+        original, old = _read_original(earlier, record), _read_copy(earlier, "moved.json", {"mcpServers": dict})
         moved = {**old, **moved, "mcpServers": {**old["mcpServers"], **moved["mcpServers"]}}
     _write_private(folder / "original", original)
     _write_private(folder / "moved.json", _to_json(moved))
@@ -214,7 +214,7 @@ def undo_change(file: Path, state: Path) -> Undone:
         if folder is None:
             raise ToolbeltError(f"toolbelt has not changed {str(file)!r}; there is nothing to restore.")
         record = _read_record(folder)
-        original, now = (folder / "original").read_bytes(), _read_bytes(real)
+        original, now = _read_original(folder, record), _read_bytes(real)
         existed = bool(record["existed"])
         was_original = (now is not None) == existed and _digest(now or b"") == record["original"]
         if not was_original and (now is None or _digest(now) not in record["written"]):
@@ -307,8 +307,31 @@ def _folders(state: Path, file: Path) -> Iterator[Path]:
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((folder / "record.json").read_bytes())
-    return record
+    return _read_copy(folder, "record.json", {"existed": bool, "original": str, "written": list, "removed": list})
+
+
+def _read_copy(folder: Path, name: str, keys: Mapping[str, type]) -> dict[str, Any]:
+    try:
+        data = json.loads(_read_bytes(folder / name) or b"")
+    except ValueError:
+        data = None
+    if not isinstance(data, dict) or not all(isinstance(data.get(key), kind) for key, kind in keys.items()):
+        raise _damaged(folder, name)
+    return data
+
+
+def _read_original(folder: Path, record: Mapping[str, Any]) -> bytes:
+    original = _read_bytes(folder / "original")
+    if original is None or _digest(original) != record["original"]:
+        raise _damaged(folder, "original")
+    return original
+
+
+def _damaged(folder: Path, name: str) -> StorageError:
+    return StorageError(
+        f"{str(folder / name)!r} is damaged, so nothing was changed; take what you need from {str(folder)!r} by hand, "
+        "then delete that folder."
+    )
 
 
 def _remove_copy(folder: Path) -> None:

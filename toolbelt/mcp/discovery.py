@@ -53,6 +53,8 @@ class DiscoverMode(StrEnum):
     """How a client reaches discoverable tools."""
 
     CALL_THROUGH = "call-through"
+    LIST_CHANGED = "list-changed"
+    """Call-through, and a tool that was described is added to the list."""
     NONE = "none"
 
 
@@ -186,8 +188,8 @@ class Discovery:
             groups.setdefault(tool.plugin or OTHER, []).append(tool)
         return {name: tuple(tools) for name, tools in groups.items()}
 
-    def answer(self, role: DiscoveryRole, arguments: Mapping[str, Any]) -> str:
-        """The answer of `search_tools` or `describe_tools`, as JSON on one line.
+    def answer(self, role: DiscoveryRole, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer of `search_tools` or `describe_tools`, as `search` and `describe` give it.
 
         Raises:
             DiscoveryArgumentsError: arguments that cannot be used.
@@ -196,9 +198,9 @@ class Discovery:
         match role:
             case DiscoveryRole.SEARCH:
                 query, group = read_text(arguments, "query"), read_text(arguments, "group")
-                return _answer_text(self.search(query, group, read_page(arguments)))
+                return self.search(query, group, read_page(arguments))
             case DiscoveryRole.DESCRIBE:
-                return _answer_text(self.describe(read_names(arguments)))
+                return self.describe(read_names(arguments))
             case _:
                 raise ValueError(f"{role} runs a tool.")
 
@@ -364,7 +366,7 @@ def is_read_only(tool: Tool) -> bool:
     return tool.annotations.get("readOnlyHint") is True
 
 
-def _answer_text(answer: Mapping[str, Any]) -> str:
+def format_answer(answer: Mapping[str, Any]) -> str:
     """JSON on one line, with unsafe characters as JSON escapes, which mean the same."""
     return escaped(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
 

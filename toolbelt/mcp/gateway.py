@@ -27,6 +27,7 @@ from mcp.types.methods import validate_client_request
 
 from toolbelt import __version__
 from toolbelt.catalog.definitions import Definition
+from toolbelt.mcp.announcing import LISTEN, offer_announcements
 from toolbelt.mcp.calls import CallRunner, Policy
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.connections import ServerConnection, SharedConnection
@@ -82,6 +83,7 @@ class GatewayOptions:
         instructions: For the client.
         limits: Of connections to servers.
         shared: Names of servers that all clients share.
+        announces: Whether a tool that a client asks to be described is added to its list, which is announced.
     """
 
     call_seconds: float = 300.0
@@ -90,6 +92,7 @@ class GatewayOptions:
     instructions: str = ""
     limits: UpstreamLimits = field(default_factory=UpstreamLimits)
     shared: tuple[str, ...] = ()
+    announces: bool = False
 
 
 class Gateway:
@@ -143,6 +146,10 @@ class Gateway:
                 "prompts/get": self._get_prompt,
                 "completion/complete": self._complete,
             }
+        # The SDK would derive from a registered `subscriptions/listen` that all lists may change.
+        self._registered = tuple(self._handlers)
+        if self.options.announces:
+            self._handlers[LISTEN] = self._listen
 
     def open_client(self) -> Client:
         """The state of a new client session; whoever opens it closes it."""
@@ -174,7 +181,7 @@ class Gateway:
         async def answer(ctx: Context, call_next: CallNext) -> HandlerResult:
             return await self._answer(server, find_client(ctx), ctx, call_next)
 
-        for method in self._handlers:
+        for method in self._registered:
             # Only what it can do is derived from these; before a handshake they give the SDK's errors.
             server.add_request_handler(method, RequestParams, _refuse)
         server.middleware.append(answer)
@@ -194,6 +201,7 @@ class Gateway:
         if method == "initialize":
             result = await call_next(context)
             version = result["protocolVersion"] if isinstance(result, dict) else version
+            self._offer(result)
             self._begin(client, context, version, params.get("capabilities") or {}, params.get("clientInfo") or {})
             return result
         if is_modern(version):
@@ -202,7 +210,10 @@ class Gateway:
             self._begin(client, context, version, meta.get(CLIENT_CAPABILITIES_META_KEY) or {}, info)
         handler = self._handlers.get(method)
         if handler is None or not client.is_begun:
-            return await call_next(context)
+            result = await call_next(context)
+            if method == "server/discover":
+                self._offer(result)
+            return result
         try:
             validate_client_request(method, version, context.params)
         except KeyError:  # this version has no such method
@@ -211,6 +222,10 @@ class Gateway:
             await self.turns.refresh(client)
         result = await handler(client, context, params)
         return _finish(result, method, server.server_info_stamp) if is_modern(version) else result
+
+    def _offer(self, result: HandlerResult) -> None:
+        if self.options.announces and isinstance(result, dict):
+            offer_announcements(result)
 
     def _begin(
         self,
@@ -228,7 +243,11 @@ class Gateway:
     async def _list_tools(self, client: Client, _context: Context, _params: Params) -> dict[str, Any]:
         await client.wait_until_verified(self.options.list_seconds)
         listed = client.list_definitions(client.surface.offered, unlocked=self.options.unlocked)
-        return {"tools": [*listed, *(tool.definition for tool in self.local_tools.values())]}
+        listed += [tool.definition for tool in self.local_tools.values()]
+        return {"tools": listed + client.list_definitions(client.revealed.values(), unlocked=self.options.unlocked)}
+
+    async def _listen(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
+        return await client.announcements.listen(context, params)
 
     async def _call_tool(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
         if self.turns is None:
@@ -242,7 +261,7 @@ class Gateway:
             if not local.is_watched:
                 return await local.handler(client, context, params)
             return await self.calls.watch(client, name, "", params, lambda: local.handler(client, context, params))
-        served = client.surface.by_name.get(name)
+        served = client.surface.by_name.get(name) or client.revealed.get(name)
         if served is None:
             reason = client.surface.reasons.get(name, "there is no such tool")
             self.log(f"call of {name!r} refused: {reason}")

@@ -8,9 +8,9 @@ from typing import Any
 
 from toolbelt.catalog.definitions import Definition, mcp_definition
 from toolbelt.catalog.frozen import thaw
-from toolbelt.mcp.calls import RefusedError
+from toolbelt.mcp.calls import ChangedError, RefusedError, refused
 from toolbelt.mcp.client import Client
-from toolbelt.mcp.discovery import Discovery, DiscoveryRefusal
+from toolbelt.mcp.discovery import Discovery, DiscoveryRefusal, format_answer
 from toolbelt.mcp.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.front import Context
 from toolbelt.mcp.gateway import Gateway, LocalTool
@@ -30,7 +30,7 @@ def make_meta_tools(gateway: Gateway, discovery: Discovery) -> tuple[LocalTool, 
         if role in (DiscoveryRole.CALL_READ, DiscoveryRole.CALL):
             tools.append(LocalTool(definition, partial(_call_through, gateway, find, role, name), is_watched=False))
         elif role is not None:
-            tools.append(LocalTool(definition, partial(_answer, find, role)))
+            tools.append(LocalTool(definition, partial(_answer, gateway, find, role)))
     return tuple(tools)
 
 
@@ -60,13 +60,17 @@ def find_changed(client: Client) -> set[str]:
 
 
 async def _answer(
-    find: FindDiscovery, role: DiscoveryRole, client: Client, _context: Context, params: Params
+    gateway: Gateway, find: FindDiscovery, role: DiscoveryRole, client: Client, _context: Context, params: Params
 ) -> dict[str, Any]:
     try:
-        text = find(client).answer(role, params.get("arguments") or {})
+        answer = find(client).answer(role, params.get("arguments") or {})
     except DiscoveryArgumentsError as error:
         raise RefusedError("invalid_arguments", str(error)) from None
-    return {"content": [{"type": "text", "text": text}], "isError": False}
+    if gateway.options.announces and role is DiscoveryRole.DESCRIBE:
+        described = {tool["name"] for tool in answer["tools"]}
+        described -= client.surface.by_name.keys()  # an agent's loaded tools are listed while they are loaded
+        await client.reveal(tool for tool in client.surface.discoverable if tool.wire_name in described)
+    return {"content": [{"type": "text", "text": format_answer(answer)}], "isError": False}
 
 
 async def _call_through(
@@ -93,4 +97,7 @@ async def _call_through(
         return await gateway.calls.watch(client, name or meta_tool, "", params, refuse, via=meta_tool)
     served = client.surface.discoverable_by_id[call.tool.id]
     passed_on = {**params, "name": served.wire_name, "arguments": dict(call.arguments)}
-    return await gateway.calls.run(client, context, served, passed_on, via=meta_tool)
+    try:
+        return await gateway.calls.run(client, context, served, passed_on, via=meta_tool)
+    except ChangedError:  # found out by this call; the answer is that of the next one, and of an unknown name
+        return refused(find(client).describe_unknown(str(arguments["name"])))

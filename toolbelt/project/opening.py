@@ -55,9 +55,11 @@ def open_project(
     try:
         catalog_file = open_catalog(str(catalog or examined.catalog or DEFAULT_CATALOG))
     except (InvalidFileError, NotFoundError) as error:
-        if (findings := _find_others(examined, error, catalog is None)) is None:
-            raise
-        raise InvalidFileError(findings) from None
+        if (findings := _find_others(examined, error, catalog is None)) is not None:
+            raise InvalidFileError(findings) from None
+        if isinstance(error, NotFoundError) and catalog is None and examined.servers:
+            error.hint = "To ask the servers of toolbelt.yaml for their tools: toolbelt catalog sync"
+        raise
     for note in catalog_file.notes:
         reporter.note(note)
     if not read_loadouts_too:

@@ -84,6 +84,8 @@ def _read_server(name: str, entry: Section, origin: EntryOrigin) -> WrittenServe
     entry.check_keys(SERVER_KEYS, "server")
     split = read_split(entry.child("split"))
     from_file = entry.read_text("from") or ""
+    if "\0" in from_file:
+        entry.child("from").add_error("bad-character", f"{entry.child('from').label}: no file has a NUL character.")
     spec = None
     if entry.child("from").value is None:
         spec = read_entry(entry, name, origin, PROJECT_KEYS)

@@ -61,6 +61,13 @@ class CachedTokenCounter:
                     self.progress(len(known))
         return [known[key] for key in keys]
 
+    def find(self, texts: Sequence[str]) -> list[int] | None:
+        """Tokens of each text, in order, if all of them were counted before; the tokenizer is not loaded."""
+        keys = [self._key(text) for text in texts]
+        with _opened(self.folder / FILE_NAME) as connection:
+            known = _read(connection, keys)
+        return [known[key] for key in keys] if known.keys() >= {*keys} else None
+
     def _key(self, text: str) -> bytes:
         content = f"{self.counter.name}\0{text}".encode(errors="surrogatepass")
         return hashlib.blake2b(content, digest_size=16).digest()
