@@ -23,6 +23,7 @@ from toolbelt.mcp.surface import NAME_LIMIT
 from toolbelt.mcp.sync import RESERVED_NAMES, Listing, ServerStatus, sync_catalog
 from toolbelt.sources import parse_json
 
+OTHER_SCHEMA = {"type": "object"}
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "$schema": "http://json-schema.org/draft-07/"}
 EMPTY = Catalog()
 
@@ -238,6 +239,13 @@ def test_M4_what_cannot_be_a_tool_is_left_out_and_noted() -> None:
     assert each_mentions(synced.notes, "s", ("s", "a"), ("s", "b"))
 
 
+@pytest.mark.parametrize("schema", [{}, {"inputSchema": {}}, {"inputSchema": {"type": "string"}}])
+def test_M7_a_tool_for_which_a_client_would_refuse_the_whole_list_is_left_out(schema: dict[str, Any]) -> None:
+    synced = sync_catalog(EMPTY, [listing("s", {"name": "b", **schema}, tool("c"))])
+    assert [each.name for each in synced.catalog.tools] == ["c"]
+    assert each_mentions(synced.notes, ("s", "b", "type: object"))
+
+
 def test_M4_a_server_without_tools_is_known_and_has_no_plugin() -> None:
     catalog = sync(EMPTY, listing("s"))
     assert (catalog.plugins, catalog.servers["s"]["version"]) == ((), "1.2")
@@ -257,12 +265,12 @@ def test_M4_a_server_without_tools_is_known_and_has_no_plugin() -> None:
             ["a"], ["b", "c"], [("added", "s/b", ""), ("added", "s/c", ""), ("removed", "s/a", "")], id="ambiguous"
         ),
         pytest.param(["a"], [tool("a", "D")], [("description", "s/a", "")], id="description"),
-        pytest.param(["a"], [tool("a", inputSchema={})], [("schema", "s/a", "")], id="schema"),
+        pytest.param(["a"], [tool("a", inputSchema=OTHER_SCHEMA)], [("schema", "s/a", "")], id="schema"),
         pytest.param(["a"], [tool("a", annotations={"x": 1})], [("annotations", "s/a", "")], id="annotations"),
         pytest.param(["a"], [tool("a", title="A")], [("other", "s/a", "")], id="anything-else"),
         pytest.param(
             ["a"],
-            [tool("a", "D", inputSchema={})],
+            [tool("a", "D", inputSchema=OTHER_SCHEMA)],
             [("description", "s/a", ""), ("schema", "s/a", "")],
             id="several-at-once",
         ),

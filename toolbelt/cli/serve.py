@@ -20,6 +20,7 @@ from toolbelt.console.screen import notify
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.audit import AuditLog, audit_folder
 from toolbelt.mcp.discovery import DiscoverMode, make_discovery
+from toolbelt.mcp.meta_tools import cut
 from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
 from toolbelt.mcp.toolkit_surface import AgentSurface, make_agent_surface
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from toolbelt.mcp.variables import ResolvedServer
     from toolbelt.project.project import Project
     from toolbelt.runtime.registry import ToolRegistry
+
+_MAX_LINE_CHARS = 4_000
+"""Characters of a line of the gateway's log."""
 
 
 @click.command(
@@ -264,4 +268,4 @@ def open_servers(
 
 
 def _log(line: str) -> None:
-    notify(line, "toolbelt")
+    notify(cut(line, _MAX_LINE_CHARS), "toolbelt")  # a client may write any name

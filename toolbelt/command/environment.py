@@ -23,8 +23,10 @@ _PROVIDER_NAMES = frozenset(
 """What providers' clients need to let one in, and no more."""
 FLAGS_WITHOUT_VARIABLE = ("--yes", "--write", "--undo")
 """Flags that are only ever typed."""
-_TYPED_OR_EXPORTED = ("--http", "--api-base", "--log-arguments", "--unlocked", "--no-token")
-_OF_A_LISTENER = ("--http-token", "--token-file", "--behind-proxy", "--allow-host", "--allow-origin")
+_TYPED_OR_EXPORTED = ("--http", "--api-base", "--log-arguments", "--unlocked", "--no-token", "--force", "--tools")
+_OF_A_LISTENER = (
+    "--http-token", "--token-file", "--behind-proxy", "--allow-host", "--allow-origin", "--tls-cert", "--tls-key",
+)  # fmt: skip
 """Who may reach a listener; a repository whose token counts would know it."""
 _NOT_OURS_TO_GIVE = frozenset(
     PREFIX + flag.strip("-").replace("-", "_").upper()

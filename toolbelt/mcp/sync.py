@@ -145,12 +145,24 @@ def server_tools(catalog: Catalog) -> dict[tuple[str, str], Tool]:
     return {(plugin.server, tool.name): tool for plugin in catalog.plugins if plugin.server for tool in plugin.tools}
 
 
+def _check_schema(entry: Mapping[str, Any]) -> None:
+    """Refuse what the protocol does: a strict client would refuse the whole list of the gateway for it.
+
+    Raises:
+        InvalidDefinitionError: the input schema is not of an object.
+    """
+    schema = entry.get("inputSchema")
+    if not isinstance(schema, Mapping) or schema.get("type") != "object":
+        raise InvalidDefinitionError(f"The `inputSchema` of {entry['name']!r} must have `type: object`.")
+
+
 def _read_tools(listing: Listing, notes: list[str]) -> list[Tool]:
     """The tools of a list, each name once; of what is left out there is a note."""
     tools: dict[str, Tool] = {}
     for entry in listing.tools:
         try:
             tool = read_mcp_tool(entry)
+            _check_schema(entry)
         except InvalidDefinitionError as error:
             notes.append(f"server {listing.server!r} lists a tool that cannot be used: {error}")
             continue
