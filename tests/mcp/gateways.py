@@ -27,8 +27,12 @@ def write_project(
     servers: Sequence[ServerSpec] = (),
     plugins: Sequence[Plugin] = (),
     loadouts: Mapping[str, Any] | None = None,
+    **sections: Any,
 ) -> None:
-    """A `toolbelt.yaml` and a catalog; by default of the small server, with a loadout `all` of all plugins."""
+    """A `toolbelt.yaml` and a catalog; by default of the small server, with a loadout `all` of all plugins.
+
+    `sections` are others of the file, such as `agents`.
+    """
     catalog = synced_catalog(*plugins)
     (folder / "catalog.yaml").write_text(format_catalog(catalog, "yaml"), encoding="utf-8")
     every = {"plugins": [plugin.name for plugin in catalog.plugins]}
@@ -39,6 +43,7 @@ def write_project(
             for spec in servers or (small_server(),)
         },
         "loadouts": {SYNCED: every, **(loadouts or {})},
+        **sections,
     }
     (folder / "toolbelt.yaml").write_text(json.dumps(document), encoding="utf-8")
 

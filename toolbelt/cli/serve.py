@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolbelt.catalog.tokens import EstimateCounter
+from toolbelt.cli.session_opening import agent_option, get_agent, require_text
 from toolbelt.command.groups import examples
 from toolbelt.command.http_options import HttpOptions, announce, http_options, read_http_options
 from toolbelt.command.options import catalog_option, config_option, option
@@ -21,6 +22,9 @@ from toolbelt.mcp.audit import AuditLog, audit_folder
 from toolbelt.mcp.discovery import DiscoverMode, make_discovery
 from toolbelt.mcp.meta_tools import cut
 from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
+from toolbelt.mcp.toolkit_surface import AgentSurface, make_agent_surface
+from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
+from toolbelt.toolkits.toolkit import MetaRole
 
 if TYPE_CHECKING:
     from toolbelt.mcp.gateway import Gateway
@@ -38,9 +42,12 @@ _MAX_LINE_CHARS = 4_000
         "toolbelt serve developer",
         "toolbelt serve developer --http 127.0.0.1:8000 --idle-timeout 300",
         "toolbelt serve developer --tools mytools:registry",
+        "toolbelt serve --agent assistant",
     )
 )
-@click.argument("loadout")
+@click.argument("loadout", required=False)
+@agent_option()
+@option("--session", "session_id", metavar="S", help="With --agent: the session to go on with.  [default: a new one]")
 @option("--call-timeout", type=click.FloatRange(min=0.1), default=300.0, metavar="S", help="Seconds for one call.")
 @option(
     "--start-timeout",
@@ -79,7 +86,9 @@ _MAX_LINE_CHARS = 4_000
 @config_option
 @catalog_option
 def serve(
-    loadout: str,
+    loadout: str | None,
+    agent: str | None,
+    session_id: str | None,
     call_timeout: float,
     start_timeout: float,
     name_limit: int,
@@ -95,13 +104,14 @@ def serve(
     catalog: str | None,
     **http: Any,
 ) -> None:
-    """Serve what LOADOUT makes of the catalog to an MCP client: over standard input and output, or HTTP.
+    """Serve what LOADOUT makes of the catalog, or agent A, to an MCP client: over standard input and output, or HTTP.
 
     A client starts this command, or reaches it over HTTP with the bearer token whose place is printed. It is offered
     the active tools, under the names and with the definitions that were synced; a tool that changed since is withheld.
-    Calls go to the servers of toolbelt.yaml, which must be approved.
+    Calls go to the servers of toolbelt.yaml, which must be approved. An agent has its static tools, and loads toolkits.
     """
     listener = read_http_options(**http)
+    check_subject(loadout, agent, session_id, over_http=listener is not None)
     project = open_current_project(catalog, config)
     streams: ProtocolStreams | None = None
     registry: ToolRegistry | None = None
@@ -110,19 +120,25 @@ def serve(
         registry, streams = open_python_tools(python_tools, project, yes=yes, has_stdio=listener is None)
         project, local = add_to_project(project, registry)
     surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
+    names = served_names(project.catalog, name_limit)
+    of_agent: AgentSurface | None = None
+    if agent is not None:
+        of_agent = make_agent_surface(get_agent(project, agent), project.toolkits, project.catalog, surface, names)
+        surface = of_agent.whole
     for name in share:
         if name not in surface.servers:
             raise NotFoundError("server", name, surface.servers)
     discovery = None
     if discover != DiscoverMode.NONE:
-        discovery = make_discovery(surface, project.catalog, served_names(project.catalog, name_limit))
-    servers = open_servers(project, surface, yes=yes)
+        discovery = make_discovery(surface, project.catalog, names, loader=MetaRole.LOAD if agent is not None else "")
+    servers = open_servers(project, surface, agent, yes=yes)
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
     if listener is None and streams is None:
         # From here on, standard output belongs to the protocol; what follows may run code of others.
         from toolbelt.mcp.standard_streams import claim_standard_streams
 
         streams = claim_standard_streams()
+    from toolbelt.mcp.agents import AgentTurns
     from toolbelt.mcp.assembling import assemble_gateway
     from toolbelt.mcp.gateway import GatewayOptions
     from toolbelt.mcp.upstream import UpstreamLimits
@@ -130,6 +146,10 @@ def serve(
     limits = UpstreamLimits(idle=idle_timeout)
     announces = discover == DiscoverMode.LIST_CHANGED
     options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share, announces=announces)
+    turns = None
+    if of_agent is not None:
+        store = SqliteSessionStore(str(project.folder / DEFAULT_FILE))
+        turns = AgentTurns(of_agent, store, _log, session_id, discovery=discovery)
     gateway = assemble_gateway(
         surface,
         servers,
@@ -139,12 +159,24 @@ def serve(
         discovery=discovery,
         audit=audit,
         python_tools=registry,
+        agent=turns,
     )
     try:
         code = _serve(gateway, streams, listener, idle_timeout)
     finally:
         audit.close()
     click.get_current_context().exit(code)
+
+
+def check_subject(loadout: str | None, agent: str | None, session_id: str | None, *, over_http: bool) -> None:
+    """Raise unless there is one thing to serve, and a session only where there is one client."""
+    if loadout is None and agent is None:
+        raise click.UsageError("Missing argument 'LOADOUT', or --agent.")
+    if loadout is not None and agent is not None:
+        raise click.UsageError("An agent has its own tools: --agent goes without a LOADOUT.")
+    require_text("--session", session_id)
+    if session_id is not None and (agent is None or over_http):
+        raise click.UsageError("--session goes with --agent, and without --http, where each client has its own.")
 
 
 def open_python_tools(
@@ -208,7 +240,9 @@ def open_audit_log(*, required: bool, log_arguments: bool) -> AuditLog:
     return audit
 
 
-def open_servers(project: Project, surface: Surface, *, yes: bool) -> Mapping[str, ResolvedServer]:
+def open_servers(
+    project: Project, surface: Surface, agent: str | None = None, *, yes: bool
+) -> Mapping[str, ResolvedServer]:
     """The servers of a surface, approved and with real values.
 
     Raises:
@@ -219,7 +253,8 @@ def open_servers(project: Project, surface: Surface, *, yes: bool) -> Mapping[st
 
     if not surface.offered and not surface.discoverable:
         hint = " None of its tools belongs to a server." if surface.without_server else ""
-        raise ToolbeltError(f"Loadout {surface.loadout!r} serves nothing of this catalog.{hint}")
+        subject = f"Loadout {surface.loadout!r}" if agent is None else f"Agent {agent!r}"
+        raise ToolbeltError(f"{subject} serves nothing of this catalog.{hint}")
     if surface.without_server:
         notify(f"not served, as no server has them: {', '.join(surface.without_server[:10])}", "warning")
     defined = {spec.name: spec for spec in project.servers if not spec.disabled}

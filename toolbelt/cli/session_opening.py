@@ -10,6 +10,7 @@ from toolbelt.command.options import Command, option
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.project.project import Project
+from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.stores.config import Config
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
@@ -41,12 +42,22 @@ def open_sessions(
     """
     require_text("--session", session_id)
     project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    toolkits = toolkits_over(get_agent(project, agent), project.toolkits, project.catalog)
+    return project, StoredToolkits(toolkits, SqliteSessionStore(store), session_id)
+
+
+def get_agent(project: Project, name: str) -> AgentSpec:
+    """An agent of a project.
+
+    Raises:
+        ToolbeltError: there are no agents, with one to begin with.
+        NotFoundError: no such agent, with the nearest.
+    """
     if not project.agents:
         raise ToolbeltError(_no_agents(project.config))
-    if agent not in project.agents:
-        raise NotFoundError("agent", agent, project.agents)
-    toolkits = toolkits_over(project.agents[agent], project.toolkits, project.catalog)
-    return project, StoredToolkits(toolkits, SqliteSessionStore(store), session_id)
+    if name not in project.agents:
+        raise NotFoundError("agent", name, project.agents)
+    return project.agents[name]
 
 
 def require_text(option: str, value: str | None) -> None:

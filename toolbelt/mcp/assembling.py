@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.mcp.agents import AgentTurns
 from toolbelt.mcp.audit import AuditLog
 from toolbelt.mcp.call_audit import CallAudit
 from toolbelt.mcp.discovery import Discovery
@@ -27,8 +28,9 @@ def assemble_gateway(
     discovery: Discovery | None = None,
     audit: AuditLog | None = None,
     python_tools: ToolRegistry | None = None,
+    agent: AgentTurns | None = None,
 ) -> Gateway:
-    """A gateway that serves a loadout.
+    """A gateway that serves a loadout or an agent.
 
     Args:
         surface: The tools of servers.
@@ -39,14 +41,19 @@ def assemble_gateway(
         discovery: The meta-tools; `None` for none.
         audit: Started; `None` for none.
         python_tools: Has the tools of the surface that no server has; `None` if it has none.
+        agent: Whose tools the surface has; `None` where a loadout decides.
     """
     policy = None
+    of_agent = () if agent is None else agent.meta_tools
     if audit is not None:
-        meta_tools = [] if discovery is None else list_meta_definitions(discovery)
+        meta_tools = [tool.definition for tool in of_agent]
+        meta_tools += [] if discovery is None else list_meta_definitions(discovery)
         offered = [(served.definition, served.server) for served in surface.offered]
         offered += [(definition, "") for definition in meta_tools]
-        policy = CallAudit(audit, offered=offered, counter=counter, loadout=surface.loadout)
-    gateway = Gateway(surface, servers, options, log=log, policy=policy)
+        name = "" if agent is None else agent.name
+        policy = CallAudit(audit, offered=offered, counter=counter, loadout=surface.loadout, agent=name)
+    gateway = Gateway(surface, servers, options, log=log, local_tools=of_agent, policy=policy)
+    gateway.turns = agent
     if python_tools is not None:
 
         def record(decision: AuditRecord) -> None:

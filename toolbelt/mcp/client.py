@@ -102,6 +102,7 @@ class Client:
         self._starting = [
             asyncio.create_task(self._verify(connection), name=f"start {name}")
             for name, connection in self.connections.items()
+            if name not in self.surface.on_demand
         ]
 
     def connect(self, name: str) -> ServerConnection | None:

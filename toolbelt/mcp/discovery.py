@@ -136,6 +136,7 @@ class Discovery:
         plugins: The groups, for their descriptions.
         offered: The tools that the client lists; it calls them directly.
         withheld: All other tools: hidden, disabled, changed. No name of theirs means another tool.
+        loader: Name of the tool that brings the others, if that is not by search: then nothing searches.
     """
 
     def __init__(
@@ -146,7 +147,9 @@ class Discovery:
         *,
         offered: Iterable[Tool] = (),
         withheld: Iterable[Tool] = (),
+        loader: str = "",
     ) -> None:
+        self.loader = loader
         self.tools = tuple(discoverable)
         self._wire_names = wire_names
         self._ids = frozenset(tool.id for tool in self.tools)
@@ -162,7 +165,7 @@ class Discovery:
             Group(name, descriptions.get(name, ""), tuple(map(self._wire_name, tools)))
             for name, tools in self.groups.items()
         ]
-        self.definitions = define_meta_tools(self.names, groups) if self.tools else ()
+        self.definitions = define_meta_tools(self.names, groups, loader) if self.tools else ()
 
     def find_role(self, wire_name: str) -> DiscoveryRole | None:
         """The meta-tool of that name; `None` if it is none, or nothing is discoverable."""
@@ -301,7 +304,10 @@ class Discovery:
         """The sentence about a name that is unknown, hidden or disabled, with the nearest discoverable names."""
         near = self._nearest(name)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        return f"Unknown tool: {_shortened(name)!r}.{hint} {self.names[DiscoveryRole.SEARCH]} finds tools by words."
+        more = (
+            f"{self.loader} loads more" if self.loader else f"{self.names[DiscoveryRole.SEARCH]} finds tools by words"
+        )
+        return f"Unknown tool: {_shortened(name)!r}.{hint} {more}."
 
     def _rank(self, query: str) -> list[int]:
         return self._index.rank(query, len(self.tools))
@@ -332,19 +338,20 @@ class Discovery:
         return {key: definition[key] for key in kept if key in definition} | {"call_with": self._call_with(tool)}
 
 
-def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str]) -> Discovery:
+def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str], *, loader: str = "") -> Discovery:
     """The meta-tools of a surface.
 
     Args:
         surface: What is offered and discoverable.
         catalog: All tools, for those that are neither.
         names: Names that clients see, by tool id, of all tools of the catalog.
+        loader: As for `Discovery`.
     """
     offered = [served.tool for served in surface.offered]
     discoverable = [served.tool for served in surface.discoverable]
     reachable = {tool.id for tool in (*offered, *discoverable)}
     withheld = [tool for tool in catalog.tools if tool.id not in reachable]
-    return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld)
+    return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld, loader=loader)
 
 
 def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel.server import Server
@@ -59,6 +60,18 @@ class LocalTool:
     is_watched: bool = True
 
 
+class Turns(Protocol):
+    """Decides what a client is served from one turn to the next; `client.surface` is what it is served now."""
+
+    async def refresh(self, client: Client) -> None:
+        """Before a request of the client that is no call."""
+        ...
+
+    def call(self, client: Client) -> AbstractAsyncContextManager[None]:
+        """Around a call of the client."""
+        ...
+
+
 @dataclass(frozen=True)
 class GatewayOptions:
     """How a gateway behaves.
@@ -92,6 +105,9 @@ class Gateway:
         log: Receives one line at a time.
         local_tools: Listed after the tools of servers.
         policy: Asked before each call of a tool, and informed after it.
+
+    Attributes:
+        turns: Decides what clients are served; `None` to serve all of them the whole surface.
     """
 
     def __init__(
@@ -109,6 +125,7 @@ class Gateway:
         self.log = log
         self.local_tools = {str(tool.definition["name"]): tool for tool in local_tools}
         self.calls = CallRunner(self.options.call_seconds, self.options.unlocked, log, policy)
+        self.turns: Turns | None = None
         self._policy = policy
         self._servers = servers
         self._shared: dict[str, ServerConnection] = {}
@@ -201,6 +218,8 @@ class Gateway:
             validate_client_request(method, version, context.params)
         except KeyError:  # this version has no such method
             return await call_next(context)
+        if self.turns is not None and method != "tools/call":
+            await self.turns.refresh(client)
         result = await handler(client, context, params)
         return _finish(result, method, server.server_info_stamp) if is_modern(version) else result
 
@@ -231,6 +250,12 @@ class Gateway:
         return await client.announcements.listen(context, params)
 
     async def _call_tool(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
+        if self.turns is None:
+            return await self._call_any(client, context, params)
+        async with self.turns.call(client):
+            return await self._call_any(client, context, params)
+
+    async def _call_any(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
         name = params["name"]
         if (local := self.local_tools.get(name)) is not None:
             if not local.is_watched:

@@ -40,16 +40,23 @@ def list_meta_definitions(discovery: Discovery) -> list[Definition]:
 
 
 def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> Discovery:
-    """What this client can find: nothing whose server changed it since the last sync."""
-    if gateway.options.unlocked:
-        return discovery
+    """What this client can find now: nothing that its toolkits do not have, or its server changed since the sync."""
+    reachable = client.surface.discoverable_by_id
+    left_out = {tool.id for tool in discovery.tools if tool.id not in reachable}
+    if not gateway.options.unlocked:
+        left_out |= find_changed(client)
+    return discovery.without(left_out) if left_out else discovery
+
+
+def find_changed(client: Client) -> set[str]:
+    """Ids of the client's tools that are no longer what was synced."""
     changed = set()
     for served in (*client.surface.offered, *client.surface.discoverable):
         connection = client.connections.get(served.server)
         verification = None if connection is None else connection.verification
         if verification is not None and served.upstream_name in verification.changed:
             changed.add(served.tool.id)
-    return discovery.without(changed) if changed else discovery
+    return changed
 
 
 async def _answer(
@@ -61,6 +68,7 @@ async def _answer(
         raise RefusedError("invalid_arguments", str(error)) from None
     if gateway.options.announces and role is DiscoveryRole.DESCRIBE:
         described = {tool["name"] for tool in answer["tools"]}
+        described -= client.surface.by_name.keys()  # an agent's loaded tools are listed while they are loaded
         await client.reveal(tool for tool in client.surface.discoverable if tool.wire_name in described)
     return {"content": [{"type": "text", "text": format_answer(answer)}], "isError": False}
 
@@ -80,7 +88,7 @@ async def _call_through(
     if isinstance(call, DiscoveryRefusal):
         name = str(arguments.get("name", ""))
         if call.reason.value in ("unknown", "not_read_only"):
-            reason = gateway.surface.reasons.get(found.find_wire_name(name), call.reason.value)
+            reason = client.surface.reasons.get(found.find_wire_name(name), call.reason.value)
             gateway.log(f"call of {name!r} by {meta_tool} refused: {reason}")
 
         async def refuse() -> dict[str, Any]:

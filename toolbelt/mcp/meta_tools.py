@@ -83,7 +83,7 @@ _DEFINITIONS: Mapping[DiscoveryRole, Tool] = MappingProxyType(
         ),
         DiscoveryRole.DESCRIBE: Tool(
             DiscoveryRole.DESCRIBE.value,
-            "Get the full descriptions and the arguments (JSON Schema) of tools that {search_tools} found. Call this "
+            "Get the full descriptions and the arguments (JSON Schema) of tools that {found}. Call this "
             "before you run a tool for the first time.",
             {
                 "type": "object",
@@ -103,13 +103,13 @@ _DEFINITIONS: Mapping[DiscoveryRole, Tool] = MappingProxyType(
         ),
         DiscoveryRole.CALL_READ: Tool(
             DiscoveryRole.CALL_READ.value,
-            "Run a tool that {search_tools} found and that only reads (`call_with` is {call_tool_read}).",
+            "Run a tool that {found} and that only reads (`call_with` is {call_tool_read}).",
             _CALL_PARAMETERS,
             {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": True},
         ),
         DiscoveryRole.CALL: Tool(
             DiscoveryRole.CALL.value,
-            "Run a tool that {search_tools} found and that may change something (`call_with` is {call_tool}).",
+            "Run a tool that {found} and that may change something (`call_with` is {call_tool}).",
             _CALL_PARAMETERS,
             {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True},
         ),
@@ -134,17 +134,23 @@ def _free_name(role: DiscoveryRole, taken: Collection[str]) -> str:
     return name
 
 
-def define_meta_tools(names: Mapping[DiscoveryRole, str], groups: Sequence[Group]) -> tuple[Tool, ...]:
+def define_meta_tools(
+    names: Mapping[DiscoveryRole, str], groups: Sequence[Group], loader: str = ""
+) -> tuple[Tool, ...]:
     """The meta-tools, in the order in which they are listed.
 
     Args:
         names: As `name_meta_tools` gives them.
         groups: Everything that can be found.
+        loader: Name of the tool that brings the others, if that is not by search: then nothing searches.
     """
     count = plural(sum(len(group.tools) for group in groups), "more tool")
     filled = {role.value: name for role, name in names.items()}
+    filled["found"] = f"{loader} loaded" if loader else f"{names[DiscoveryRole.SEARCH]} found"
     tools = []
     for role, tool in _DEFINITIONS.items():
+        if role is DiscoveryRole.SEARCH and loader:
+            continue
         description = tool.description.format(**filled, count=count, page=PAGE_SIZE)
         if role is DiscoveryRole.SEARCH:
             description = f"{description}\nGroups:\n{_list_groups(groups)}"

@@ -61,6 +61,7 @@ class Surface:
         resource_servers: Those of them whose resources, prompts and completions are offered.
         without_server: Ids of active tools that no server has, and that are therefore not served.
         reasons: Why a tool of the catalog is not served, by the name that its client would use: for the log.
+        on_demand: Servers that are started when one of their tools is called, not with the client.
     """
 
     loadout: str
@@ -70,6 +71,7 @@ class Surface:
     resource_servers: tuple[str, ...] = ()
     without_server: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    on_demand: tuple[str, ...] = ()
 
     @cached_property
     def by_name(self) -> Mapping[str, ServedTool]:
