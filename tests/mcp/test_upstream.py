@@ -108,3 +108,19 @@ def test_a_program_that_is_not_there_is_reported() -> None:
             await Upstream(missing, limits=QUICK).start()
 
     run(scenario())
+
+
+def test_M1_values_that_a_server_prints_are_masked_in_the_log() -> None:
+    program = "import os, sys; sys.exit(' '.join(os.environ[name] for name in ('API_KEY', 'MODE', 'HEADER')))"
+    env = {"API_KEY": "k3y-of-somebody", "MODE": "debug", "HEADER": "Bearer abcdefgh12"}
+    server = ServerSpec("leaky", Transport.STDIO, command=sys.executable, args=("-c", program), env=env)
+
+    async def scenario() -> None:
+        lines: list[str] = []
+        upstream = Upstream(server, limits=QUICK, log=lines.append)
+        with pytest.raises(UpstreamError):
+            await upstream.start()
+        await upstream.close()
+        assert "leaky: *** debug ***" in lines
+
+    run(scenario())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -13,10 +14,14 @@ from mcp.client.stdio import StdioServerParameters, get_default_environment, std
 from toolbelt.mcp.logins import LoginStore
 from toolbelt.mcp.orphans import OrphanWatch
 from toolbelt.mcp.processes import ProcessLimits, ServerProcess
+from toolbelt.mcp.secrets import HIDDEN
+from toolbelt.mcp.servers import changes_what_runs
 from toolbelt.servers.spec import Transport
 
 _MESSAGE_BYTES = ProcessLimits.message_bytes
 """The longest message over HTTP, as of a process; the SDK's own limit is 1 MiB."""
+_SHORTEST_SECRET = 8
+"""Characters: `true`, `info` and the like occur in other words, too."""
 _SILENCE_SECONDS = 86_400.0
 """Some servers are silent while there is nothing to do; the SDK would leave them after five minutes."""
 
@@ -45,6 +50,17 @@ class Startable(Protocol):
     def headers(self) -> Mapping[str, str]: ...  # noqa: D102
 
 
+def _masking(log: Callable[[str], None], server: Startable) -> Callable[[str], None]:
+    """The log without values of variables and headers, which a server may print (rule M1)."""
+    given = [*server.env.items(), *server.headers.items()]
+    parts = {part for name, value in given if not changes_what_runs(name) for part in (value, *value.split())}
+    secrets = sorted((part for part in parts if len(part) >= _SHORTEST_SECRET), key=len, reverse=True)
+    if not secrets:
+        return log
+    pattern = re.compile("|".join(map(re.escape, secrets)))
+    return lambda line: log(pattern.sub(HIDDEN, line))
+
+
 class ServerTransport:
     """One connection to a server, below the protocol.
 
@@ -60,7 +76,7 @@ class ServerTransport:
     def __init__(self, server: Startable, log: Callable[[str], None], orphans: OrphanWatch | None = None) -> None:
         self.needs_login = False
         self._server = server
-        self._log = log
+        self._log = _masking(log, server)
         self._orphans = orphans
         self._process: ServerProcess | None = None
 
