@@ -113,6 +113,9 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local:
             elif not plugin.server and plugin.name not in local:
                 without_server.append(tool.id)
                 reasons[served.wire_name] = "no server has it"
+            elif tool.parameters.get("type", "" if tool.parameters else "object") != "object":
+                # A catalog that was written by hand: strict clients refuse the whole list for it.
+                reasons[served.wire_name] = "its input schema is not of `type: object`"
             elif status is Status.ACTIVE:
                 offered.append(served)
                 with_active.add(plugin.server)
