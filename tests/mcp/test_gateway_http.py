@@ -128,7 +128,7 @@ def test_M7_an_idle_server_ends_and_is_started_again_when_it_is_needed() -> None
 
 def test_M7_a_call_under_way_keeps_its_server() -> None:
     async def scenario() -> None:
-        options = GatewayOptions(call_seconds=1.0, limits=UpstreamLimits(idle=0.2))
+        options = GatewayOptions(call_seconds=3.0, limits=UpstreamLimits(idle=0.2))
         async with listening(options) as gateway, gateway.client("legacy") as client:
             pid = int(await call(client, "pid"))
             hanging = asyncio.create_task(call(client, "hang"))
