@@ -81,6 +81,20 @@ def test_M9_the_text_to_paste_is_printed_for_each_client(
     assert not (tmp_path / "state").exists()
 
 
+def test_M9_an_agent_in_place_of_a_loadout(toolbelt: Toolbelt, project: Path) -> None:
+    with (project / "toolbelt.yaml").open("a") as file:
+        file.write("agents: {helper: {tools: [git]}}\n")
+    ran = toolbelt("mcp", "config", "--agent", "helper", "--client", "cursor", "--json")
+    entry = ran.json["entry"]
+    assert starts_gateway(entry["command"], entry["args"])
+    assert entry["args"][entry["args"].index("serve") + 1 :][:2] == ["--agent", "helper"]
+    assert (ran.json["loadout"], ran.json["agent"]) == (None, "helper")
+    assert toolbelt("mcp", "config", "developer", "--agent", "helper", "--client", "cursor").code == 2
+    wrong = toolbelt("mcp", "config", "--agent", "helpr", "--client", "cursor")
+    assert wrong.code == 2
+    assert mentions(wrong.err, "helper")
+
+
 def test_M9_write_and_undo(toolbelt: Toolbelt, project: Path) -> None:
     file = project / ".cursor" / "mcp.json"
     ran = toolbelt("mcp", "config", "developer", "--client", "cursor", "--write", "--json")

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import click
 
+from toolbelt.cli.session_opening import agent_option, get_agent
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
@@ -62,10 +63,12 @@ CLIENTS = MappingProxyType(
     epilog=examples(
         "toolbelt mcp config developer --client cursor",
         "toolbelt mcp config developer --client claude-desktop --write",
+        "toolbelt mcp config --agent assistant --client cursor",
         "toolbelt mcp config --client claude-desktop --undo",
     )
 )
 @click.argument("loadout", required=False)
+@agent_option()
 @option("--client", type=click.Choice(tuple(CLIENTS)), required=True, help="Whose file.")
 @option("--client-file", metavar="FILE", help="Its file, if it is none of the usual ones.")
 @option("--entry", default="toolbelt", show_default=True, metavar="NAME", help="What the file calls the gateway.")
@@ -75,6 +78,7 @@ CLIENTS = MappingProxyType(
 @source_options
 def config(
     loadout: str | None,
+    agent: str | None,
     client: str,
     client_file: str | None,
     entry: str,
@@ -85,24 +89,29 @@ def config(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Print what to write into a client's file, so that it starts the gateway with LOADOUT; or write it.
+    """Print what to write into a client's file, so that it starts the gateway with LOADOUT or agent A; or write it.
 
     The entries of the servers that the gateway stands for leave the file, or the client would show their tools twice.
     They move to a file that only you can read, where `from` in toolbelt.yaml finds them. Comments and layout stay.
     """
     if undo:
-        if write or loadout is not None or keep_originals:
-            raise click.UsageError("--undo goes without a LOADOUT, --write and --keep-originals.")
+        if write or loadout is not None or agent is not None or keep_originals:
+            raise click.UsageError("--undo goes without a LOADOUT, --agent, --write and --keep-originals.")
         _undo(client, client_file, config, as_json=as_json)
         return
-    if loadout is None:
-        raise click.UsageError("Missing argument 'LOADOUT'.")
+    if loadout is None and agent is None:
+        raise click.UsageError("Missing argument 'LOADOUT', or --agent.")
+    if loadout is not None and agent is not None:
+        raise click.UsageError("An agent has its own tools: --agent goes without a LOADOUT.")
     project = open_current_project(catalog, config)
     project.resolve(loadout)  # a wrong name is noticed here, and not when the client starts the gateway
+    if agent is not None:
+        get_agent(project, agent)
+    subject = ["--agent", agent] if agent is not None else [str(loadout)]
     servers = project.servers
     folder = _project_folder(project.config.path)
     file = _choose_file(client, client_file, folder, [spec.name for spec in servers])
-    started = gateway_entry(_arguments(loadout, project, catalog), os.environ, with_type=CLIENTS[client].with_type)
+    started = gateway_entry(_arguments(subject, project, catalog), os.environ, with_type=CLIENTS[client].with_type)
     change = plan_change(
         file,
         servers,
@@ -123,6 +132,7 @@ def config(
                 "client": client,
                 "file": str(file),
                 "loadout": loadout,
+                "agent": agent,
                 "entry": {"name": entry, **started},
                 "text": text,
                 "replaced": list(change.removed),
@@ -162,9 +172,9 @@ def _project_folder(path: Path | None) -> Path:
     return path.absolute().parent if path is not None else Path.cwd()
 
 
-def _arguments(loadout: str, project: Project, catalog: str | None) -> list[str]:
+def _arguments(subject: Sequence[str], project: Project, catalog: str | None) -> list[str]:
     """What follows `toolbelt serve`; a client starts it in a folder of its own."""
-    arguments = [loadout]
+    arguments = [*subject]
     if project.config.path is not None:
         arguments += ["--config", str(project.config.path.absolute())]
     if catalog is not None:
