@@ -139,7 +139,6 @@ SIBLING_ONLY = {
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
     "toolbelt.mcp.meta_calls": "answers calls of meta-tools, which nothing else does with the SDK",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
-    "toolbelt.mcp.secrets": "what a secret looks like, apart from the log",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",
