@@ -60,12 +60,12 @@ def test_M2_an_env_file_that_everybody_may_write_is_refused(tmp_path: Path) -> N
 
 
 def test_M2_code_is_approved_before_it_is_imported(state: Path) -> None:
-    code = PythonReference("tools:registry", "/work/app", "toolbelt.yaml")
+    code = PythonReference("tools:registry", "/srv/app", "toolbelt.yaml")
     with pytest.raises(ToolbeltError, match=naming("tools:registry", "toolbelt.yaml")):
         approve([code, SPEC], yes=False)
     Approvals(state).add([code], os.environ)
     approve([code], yes=False)
-    moved = PythonReference("tools:registry", "/work/other", "toolbelt.yaml")
+    moved = PythonReference("tools:registry", "/srv/other", "toolbelt.yaml")
     assert Approvals(state).missing([code, moved], os.environ) == (moved,)
 
 

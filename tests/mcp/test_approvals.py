@@ -15,7 +15,7 @@ from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.mcp.approvals import FILE_NAME, Approvals, refuse_unsafe_file
 from toolbelt.servers import ServerSpec, Transport
 
-SPEC = ServerSpec("git", Transport.STDIO, command="run", args=("a",), folder="/work/app")
+SPEC = ServerSpec("git", Transport.STDIO, command="run", args=("a",), folder="/srv/app")
 
 
 def test_M2_what_is_approved_stays_approved_until_it_changes(tmp_path: Path) -> None:

@@ -200,26 +200,26 @@ CLAUDE_CODE_USER = {
     "numStartups": 7,
     "mcpServers": {"shared": {"type": "http", "url": "https://h/mcp", "headers": {"A": "Bearer ${T}"}}, "off": ENTRY},
     "projects": {
-        "/work/app": {
+        "/srv/app": {
             "allowedTools": [],
             "mcpServers": {"own": {"type": "stdio", "command": "node", "args": ["s.js"], "env": {}}},
             "disabledMcpServers": ["off"],
         },
-        "/work/other": {"mcpServers": {"others": ENTRY}},
+        "/srv/other": {"mcpServers": {"others": ENTRY}},
     },
 }
 
 
 def test_M1_claude_codes_user_file_has_servers_of_the_user_and_of_each_project(tmp_path: Path) -> None:
     path = _write(tmp_path / ".claude.json", CLAUDE_CODE_USER)
-    config = read_client_config(path, "/work/app")
+    config = read_client_config(path, "/srv/app")
     assert config.findings == ()
     assert [(server.name, server.disabled) for server in config.servers] == [
         ("shared", False),
         ("off", True),
         ("own", False),
     ]
-    assert [server.name for server in read_client_config(path, "/work/third").servers] == ["shared", "off"]
+    assert [server.name for server in read_client_config(path, "/srv/third").servers] == ["shared", "off"]
 
 
 def test_M1_a_users_file_without_servers_is_no_mistake(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.mcp.servers import approval_digest, mask_arguments, mask_url, masked_command_line, masked_data
 from toolbelt.servers import ServerSpec, Transport
 
-STDIO = ServerSpec("git", Transport.STDIO, command="run", args=("a", "b"), folder="/work/app")
+STDIO = ServerSpec("git", Transport.STDIO, command="run", args=("a", "b"), folder="/srv/app")
 HTTP = ServerSpec("web", Transport.HTTP, url="https://example.com/mcp")
 
 
@@ -103,7 +103,7 @@ def _digest(spec: ServerSpec, environment: dict[str, str] | None = None) -> str:
         pytest.param({"args": ("a b",)}, id="where-arguments-end"),
         pytest.param({"args": ("b", "a")}, id="order-of-arguments"),
         pytest.param({"cwd": "sub"}, id="working-directory"),
-        pytest.param({"folder": "/work/other"}, id="the-folder-it-is-relative-to"),
+        pytest.param({"folder": "/srv/other"}, id="the-folder-it-is-relative-to"),
         pytest.param({"env": FrozenDict(A="1")}, id="name-of-a-variable"),
         pytest.param({"env": FrozenDict(PATH="/x")}, id="path"),
         pytest.param({"env_file": "x.env"}, id="env-file"),

@@ -16,7 +16,7 @@ ENVIRONMENT = {"TOKEN": "s3cret", "EMPTY": "", "HOME": "/home/ada", "TOOLBELT_IN
 
 
 def _spec(**parts: object) -> ServerSpec:
-    settings: dict[str, object] = {"folder": "/work/app", "command": "run", **parts}
+    settings: dict[str, object] = {"folder": "/srv/app", "command": "run", **parts}
     return ServerSpec("git", Transport.STDIO, **settings)  # type: ignore[arg-type]
 
 
@@ -34,7 +34,7 @@ def _spec(**parts: object) -> ServerSpec:
         pytest.param("${NONE:-${TOKEN}}", "s3cret", id="a-default-with-a-variable"),
         pytest.param("${TOKEN:-${NONE}}", "s3cret", id="a-default-that-is-not-needed"),
         pytest.param("${EMPTY}", "", id="an-empty-variable"),
-        pytest.param("${workspaceFolder}/a", "/work/app/a", id="workspace-folder"),
+        pytest.param("${workspaceFolder}/a", "/srv/app/a", id="workspace-folder"),
         pytest.param("${workspaceFolderBasename}", "app", id="its-name"),
         pytest.param("${userHome}", "/home/ada", id="home"),
         pytest.param("a${pathSeparator}b${/}c", f"a{os.sep}b{os.sep}c", id="separator"),
@@ -51,7 +51,7 @@ def test_M1_every_part_that_runs_is_resolved_and_no_name() -> None:
     spec = _spec(command="${userHome}/bin/git", cwd="sub/${TOKEN}", env=FrozenDict({"${TOKEN}": "1"}))
     resolved = resolve(spec, ENVIRONMENT)
     assert resolved.command == "/home/ada/bin/git"
-    assert resolved.cwd == "/work/app/sub/s3cret"
+    assert resolved.cwd == "/srv/app/sub/s3cret"
     assert resolved.env == {"${TOKEN}": "1"}
     spec = ServerSpec("a", Transport.HTTP, url="https://${TOKEN}.example", headers=FrozenDict(A="Bearer ${TOKEN}"))
     resolved = resolve(spec, ENVIRONMENT)
