@@ -10,7 +10,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests import warm
+from tests.warm import client as warm
 
 # A busy machine is no failure: no example has a time limit.
 hypothesis.settings.register_profile("toolbelt", deadline=None)

@@ -1,4 +1,4 @@
-"""The process behind `tests.warm`: it imports what commands import, and clones itself when a test starts one.
+"""The process behind `tests.warm.client`: it imports what commands import, and clones itself when a test starts one.
 
 Run as a script, with one end of a socket pair as its only argument. A request is eight bytes with the three standard
 streams attached, then that many bytes of pickle; the answer is the process id, or 0 where nothing could be started.
@@ -64,8 +64,13 @@ _USES_LITELLM = mmap.mmap(-1, 1)
 """Shared with the clones: not zero after one ended that had imported litellm, which takes 3 s and most do without."""
 
 
-def serve(connection: socket.socket) -> dict[str, Any]:
-    """Answer requests until the other end closes; in a clone, return what it is to run."""
+def serve(connection: socket.socket, client: Any) -> dict[str, Any]:
+    """Answer requests until the other end closes; in a clone, return what it is to run.
+
+    Args:
+        connection: To who asks.
+        client: The module `tests.warm.client`.
+    """
     while True:
         head, streams, _, _ = socket.recv_fds(connection, HEAD_BYTES, 3)
         if not head:
@@ -79,11 +84,24 @@ def serve(connection: socket.socket) -> dict[str, Any]:
         pid = _clone()
         if pid == 0:
             connection.close()
+            if request.get("starts_others"):
+                ours, connection = socket.socketpair()
+                if os.fork() == 0:  # the clone's own server, whose clones are the clone's children
+                    ours.close()
+                    _close(streams)
+                    continue
+                connection.close()
             _become(request, streams)
+            if request.get("starts_others"):
+                client.adopt(ours)
             return request
-        for stream in streams:
-            os.close(stream)
+        _close(streams)
         connection.sendall(max(pid, 0).to_bytes(HEAD_BYTES))
+
+
+def _close(streams: list[int]) -> None:
+    for stream in streams:
+        os.close(stream)
 
 
 def _clone() -> int:
@@ -206,6 +224,7 @@ def _load_litellm() -> None:
 def main() -> None:
     """Import, then serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the commands; this ends with its connection
+    client = importlib.import_module("client")
     del sys.path[0]  # the folder of this script
     gc.disable()
     _preload()
@@ -213,7 +232,7 @@ def main() -> None:
     gc.freeze()
     connection = socket.socket(fileno=int(sys.argv[1]))
     del sys.argv[1:]
-    _run(serve(connection))
+    _run(serve(connection, client))
 
 
 if __name__ == "__main__":

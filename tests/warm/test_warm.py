@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests import warm
+from tests.warm import client as warm
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBE = [sys.executable, "-m", "tests.warm.probe"]
