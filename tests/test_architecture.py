@@ -151,6 +151,7 @@ SIBLING_ONLY = {
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",
     "toolbelt.models.schema_rewriting": "one of the rewritings; together over 400 lines",
     "toolbelt.project.sessions": "loads the runtime, which only sessions need",
+    "toolbelt.providers.chat_body": "requests in OpenAI's form, which every transport needs",
     "toolbelt.providers.litellm_messages": "answers of litellm, apart from asking",
     "toolbelt.providers.timed_http": "kernel timestamps, which a direct transport will use, too",
     "toolbelt.runtime.annotations": "the one way to pydantic",
