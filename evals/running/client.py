@@ -59,7 +59,8 @@ class Budget:
         self.cost_usd += cost_usd or 0.0
 
 
-Keep = Callable[[RequestRecord], None]
+Keep = Callable[[RequestRecord], Awaitable[None]]
+"""Stores an attempt; it is durable once this has been awaited."""
 _NO_ATTEMPTS = Attempts()
 
 
@@ -186,7 +187,7 @@ class RetryingClient:
                 raise
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
-            self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost))
+            await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost))
             so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), None if failed else reply)
             if failed is not None or reply is None:
                 raise failed or AssertionError("neither a reply nor a failure")
