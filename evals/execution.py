@@ -13,6 +13,7 @@ from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.models.scripted import PREFIX
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan, RunSettings
 from toolbelt.evals.running.ranges import EXECUTION, refuse_outside
 from toolbelt.evals.running.runner import Runner, run_to_end
@@ -209,12 +210,15 @@ def _execute(
     requests, cost_usd = store.spent(run)
     budget = Budget(options.max_requests, options.max_cost_usd, requests, cost_usd)
     policy = RetryPolicy(options.max_retries)
-    runners = make_trial_runners(inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record))
+    paces = {arm.arm.model: Pace(arm.arm.model, options.max_concurrency) for arm in arms}
+    runners = make_trial_runners(
+        inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record), paces
+    )
     cases = inputs.cases_of(plan)
     for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
         reporter.note(note)
     try:
-        with reporter.watch(run, plan, store, budget) as watcher:
+        with reporter.watch(run, plan, store, budget, tuple(paces.values())) as watcher:
             runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
             started(runner)
             end = run_to_end(runner)
