@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -18,6 +18,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from toolbelt.evals.views.pictures.schemes import darken, with_dark_rules
 from toolbelt.text import visible
 
 _SI = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -79,6 +80,7 @@ _MISSING = "\u25a1"
 _PIXELS_PER_INCH = 160
 _STYLE = {
     "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
     "axes.linewidth": 0.7,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -202,12 +204,33 @@ class Sheet:
             Rectangle(corner, width / self.width, height / self.height, transform=self._whole, **how)
         )
 
-    def save(self) -> tuple[bytes, bytes]:
-        """The picture as SVG, with text as shapes, and as PNG; the same picture gives the same bytes."""
-        svg, png = io.BytesIO(), io.BytesIO()
+    def save(self) -> Drawing:
+        """The picture as it is drawn, and in its dark colours; the same picture gives the same bytes."""
+        light = self._png()
+        svg = io.BytesIO()
+        FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})
+        darken(self.figure)
+        return Drawing(with_dark_rules(svg.getvalue()), light, self._png())
+
+    def _png(self) -> bytes:
+        png = io.BytesIO()
+        self.figure.set_dpi(_PIXELS_PER_INCH)  # which an SVG changes
         FigureCanvasAgg(self.figure).print_png(png, metadata={"Software": None})
-        FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # last: it sets 72 dpi
-        return svg.getvalue(), png.getvalue()
+        return png.getvalue()
+
+
+class Drawing(NamedTuple):
+    """The files of a picture.
+
+    Attributes:
+        svg: Text is shapes; its colours go by what whoever looks at it prefers.
+        png: On a light page.
+        dark_png: On a dark one.
+    """
+
+    svg: bytes
+    png: bytes
+    dark_png: bytes
 
 
 def accuracy_axis(axes: Any, lows: Sequence[float], highs: Sequence[float]) -> None:
@@ -234,6 +257,17 @@ def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
 def widest(texts: Sequence[str], size: float = SIZE, *, bold: bool = False) -> float:
     """In inches; 0 where there is none."""
     return max((text_width(text, size, bold=bold) for text in texts), default=0.0)
+
+
+def in_lines(text: str, width: float, size: float = SIZE) -> list[str]:
+    """Text in lines of at most so many inches, if no word is longer."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 @cache
