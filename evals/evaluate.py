@@ -29,6 +29,7 @@ from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport, find_transport
 
 
 def run_eval(
@@ -51,6 +52,7 @@ def run_eval(
     project: Project | str | Path | None = None,
     store: str | Path | None = None,
     api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
@@ -95,6 +97,8 @@ def run_eval(
         store: The file of runs; made if need be. `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`, whatever the
             project.
         api_base: Where hosted models are asked; their provider's place if `None`.
+        transport: `auto` asks endpoints of `api_base` and servers of one's own directly, all others through litellm;
+            `litellm` asks all through litellm.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
@@ -135,7 +139,15 @@ def run_eval(
         store=find_store(store),
         project=_project(project),
     )
-    options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    options = ExecutionOptions(
+        api_base,
+        max_concurrency,
+        timeout_seconds,
+        max_retries,
+        max_cost_usd,
+        max_requests,
+        find_transport(transport),
+    )
     reporter = CallbackReporter(on_note, on_trial)
     run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
     return replace(run, notes=tuple(reporter.notes))
@@ -148,6 +160,7 @@ def resume_run(
     store: str | Path | None = None,
     retry_errors: bool = False,
     api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
@@ -164,6 +177,7 @@ def resume_run(
         store: The file of runs, as for `run_eval`; that of the run if one is given.
         retry_errors: Also run again the trials that ended with an error.
         api_base: Where hosted models are asked; where they were if `None`.
+        transport: As for `run_eval`.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
@@ -176,7 +190,15 @@ def resume_run(
         NotFoundError: no such run.
         ToolbeltError: the cases, the catalog or a loadout changed since the run began, or another process works on it.
     """
-    options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    options = ExecutionOptions(
+        api_base,
+        max_concurrency,
+        timeout_seconds,
+        max_retries,
+        max_cost_usd,
+        max_requests,
+        find_transport(transport),
+    )
     reporter = CallbackReporter(on_note, on_trial)
     path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
     around = _project(project)

@@ -26,6 +26,7 @@ from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
+from toolbelt.providers.endpoints import Transport
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class ExecutionOptions:
         max_retries: How often a request is repeated after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
         max_requests: The run stops before it makes more requests; earlier executions included.
+        transport: How hosted models are asked.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
@@ -94,13 +96,14 @@ class ExecutionOptions:
     max_retries: int = 5
     max_cost_usd: float | None = None
     max_requests: int | None = None
+    transport: Transport = Transport.AUTO
 
     def __post_init__(self) -> None:
         refuse_outside(EXECUTION, self)
 
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
-        return ModelOptions(self.api_base, self.timeout_seconds, models)
+        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
 
 
 def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:

@@ -40,6 +40,7 @@ from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport
 from toolbelt.text import plural
 
 _asking_options = asking_options(
@@ -56,7 +57,7 @@ _SECTIONS = {
         *("kinds", "tags", "ids", "limit", "seed", "epochs"),
     ),
     "How models are asked": (
-        *("api_base", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
+        *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config"),
     ),
     "Limits": ("max_cost", "max_requests", "request_limit", "timeout", "max_retries", "max_concurrency"),
@@ -194,6 +195,7 @@ def run(
     request_limit: int,
     ask_anyway: bool,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
@@ -238,7 +240,9 @@ def run(
         store=Path(store),
         is_default_dataset=click.get_current_context().get_parameter_source("dataset") is ParameterSource.DEFAULT,
     )
-    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    execution = ExecutionOptions(
+        api_base, max_concurrency, timeout, max_retries, max_cost, max_requests, Transport(transport)
+    )
     if dry_run:
         _show_estimate(request, execution, as_json=as_json)
         return OK
@@ -259,6 +263,7 @@ def resume(
     name: str,
     retry_errors: bool,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
@@ -269,7 +274,9 @@ def resume(
     as_json: bool,
 ) -> int:
     """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
-    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    execution = ExecutionOptions(
+        api_base, max_concurrency, timeout, max_retries, max_cost, max_requests, Transport(transport)
+    )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
     return _show_end(run, as_json=as_json, details=details)
 

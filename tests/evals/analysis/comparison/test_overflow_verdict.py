@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.viewer.verdict import pair_values, verdict_values
+from toolbelt.evals.viewer.pairs import pair_values
 from toolbelt.evals.views.comparison import comparison_view
 from toolbelt.evals.views.comparison_text import conclusion, reason_lines
 from toolbelt.render.markdown import render_markdown
@@ -52,9 +52,7 @@ def test_E4_every_view_shows_the_arms_as_regressed() -> None:
     assert conclusion(comparison) == "Not worse: tiered; too long: loadout."
     view = comparison_view(comparison)
     assert any(mentions(line, "loadout", "29.0%", "| too long |") for line in render_markdown(view).splitlines())
-    assert [pair["badge"]["verdict"] for pair in pair_values(comparison, SUMMARY)] == ["regression", "no_regression"]
-    top = verdict_values(SUMMARY, comparison, None)["pairs"]
-    assert [pair["verdict"] for pair in top] == ["regression", "no_regression"]
+    assert [pair["badge"]["tone"] for pair in pair_values(comparison, SUMMARY)] == ["bad", "good"]
 
 
 def test_E7_why_the_share_of_the_rest_is_open_is_told_beside_the_overflow() -> None:
