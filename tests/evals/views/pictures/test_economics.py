@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from tests.evals.views.bills import arm, billed, full, run
 from tests.wording import mentions
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
-from toolbelt.evals.views.pictures.canvas import own_settings
+from toolbelt.evals.views.pictures.canvas import DARK, own_settings
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.economics import draw_economics
-from toolbelt.evals.views.pictures.schemes import DARK
 from toolbelt.evals.views.pictures.shown import MOST_ARMS
 from toolbelt.views.blocks import Picture
 
