@@ -41,6 +41,7 @@ NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
 _BUSY_SECONDS = 60
 _REMEMBERED = 1000
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
+_ADD_RESPONSE = f"INSERT OR REPLACE INTO responses VALUES ({','.join('?' * 9)})"  # noqa: S608
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
 _VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
 
@@ -262,10 +263,14 @@ class RunStore:
             return {row[0] for row in rows}
 
     def spent(self, run: str) -> tuple[int, float]:
-        """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
+        """Requests made so far, retries included and reused responses not, and what they cost as far as prices are
+        known, in USD.
+        """
         with self.guarded():
             row = self.connection.execute(
-                "SELECT count(*), total(cost_usd) FROM requests WHERE run = ?", (run,)
+                "SELECT count(*) - (SELECT count(*) FROM responses WHERE run = ?1 AND is_reused), total(cost_usd) "
+                "FROM requests WHERE run = ?1",
+                (run,),
             ).fetchone()
         return int(row[0]), float(row[1])
 
@@ -299,7 +304,13 @@ class RunStore:
             if self._is_news(record.offer.digest):
                 names = json.dumps(list(record.offer.by_name))
                 self.connection.execute("INSERT OR IGNORE INTO offers VALUES (?, ?)", (record.offer.digest, names))
-            self.connection.execute(_ADD_REQUEST, values)
+            if (mark := record.response) is None:
+                self.connection.execute(_ADD_REQUEST, values)
+                return
+            with self._transaction():  # a reused response without its mark would count as a request
+                self.connection.execute(_ADD_REQUEST, values)
+                marked = (mark.key, mark.answer, mark.recorded, mark.is_reused, mark.cost_usd)
+                self.connection.execute(_ADD_RESPONSE, (*values[:4], *marked))
 
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
         """Store cases, all or none, once for all their trials; a case that is already stored stays."""
