@@ -126,6 +126,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.models.local.meta_tools": "chooses what to load; the agent is the model around it",
     "toolbelt.evals.models.local.values": "reads values from a text; together over 400 lines",
     "toolbelt.evals.probing.judging": "judges a reply; the scripts make the requests",
+    "toolbelt.evals.running.grouped_writes": "many rows, one transaction; together over 400 lines",
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",
     "toolbelt.evals.scoring.bfcl": "compares arguments as BFCL does",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",

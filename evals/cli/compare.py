@@ -40,8 +40,8 @@ _FLIPS = 5
     "--against",
     metavar="ARM",
     help="The arm of A that the others, or those of B, are held against: toolset, model, both or number, such as "
-    "full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored; with B, the arm of the same "
-    "name]",
+    "full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored, no oracle; with B, the arm of "
+    "the same name]",
 )
 @option(
     "--arm",

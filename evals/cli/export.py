@@ -49,7 +49,7 @@ _STANDARD = "-"
     "--against",
     metavar="ARM",
     help="The arm that the others of the run are compared with: a toolset, `model · toolset`, or #N.  [default: the "
-    "first of the same model that was scored]",
+    "first of the same model that was scored, no oracle]",
 )
 @option("--priced-as", metavar="M", help="Price arms whose model has no price as this one.")
 @details_option

@@ -16,6 +16,7 @@ from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.runner import ERRORS_IN_A_ROW, run_workers
 from toolbelt.providers.chat import Failure, Sampling
 
@@ -99,9 +100,11 @@ class Drafter:
 
     async def _ask(self, drafts: ToolDrafts, number: int, key: bytes, messages: tuple[Message, ...]) -> ModelAnswer:
         tool = drafts.job.tool.id
-        client = RetryingClient(
-            self.model, self.budget, self.policy, lambda record: self.answers.add(key, tool, record), self._gate
-        )
+
+        async def keep(record: RequestRecord) -> None:
+            self.answers.add(key, tool, record)
+
+        client = RetryingClient(self.model, self.budget, self.policy, keep, self._gate)
         own_tokens = PromptCounter(self.counter).count_latest(Conversation(messages))
         try:
             await client.ask(Request(messages, NOTHING_OFFERED, self.sampling), number, 0, own_tokens=own_tokens)

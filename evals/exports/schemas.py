@@ -16,6 +16,7 @@ from toolbelt.evals.analysis.summary import summarize
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate
 from toolbelt.evals.probing import results as probing
 from toolbelt.evals.running.overflow import ModelLimits
+from toolbelt.evals.views.result_data import ArmFinding, ResultArm, ResultData
 from toolbelt.views.json_values import json_schemas
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
@@ -36,7 +37,15 @@ _ENDING = ".schema.json"
 
 _PARTS: Mapping[str, Mapping[str, type]] = MappingProxyType(
     {
-        "run": {"rate": Rate, "arm": ArmSummary, "pass": PassAtK, "room": ModelLimits},
+        "run": {
+            "rate": Rate,
+            "arm": ArmSummary,
+            "pass": PassAtK,
+            "room": ModelLimits,
+            "result": ResultData,
+            "result_arm": ResultArm,
+            "arm_finding": ArmFinding,
+        },
         "compatibility": {"rate": Rate},
     }
 )

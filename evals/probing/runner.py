@@ -203,7 +203,7 @@ class Prober:
         first = self.probes.ended(self.probe).get(FIRST)
         match None if first is None else first.outcome:
             case CheckOutcome.REFUSED:
-                self._skip(left, "Not asked: the API takes no tools.")
+                await self._skip(left, "Not asked: the API takes no tools.")
                 return ""
             case CheckOutcome.TOOLS_NOT_SEEN | CheckOutcome.UNKNOWN:
                 return self._count_open()
@@ -212,9 +212,9 @@ class Prober:
                 await run_workers(self._worker(keys, scripts, tools) for _ in range(self.settings.max_concurrency))
                 return self._reason or self._count_open()
 
-    def _skip(self, keys: Sequence[str], why: str) -> None:
+    async def _skip(self, keys: Sequence[str], why: str) -> None:
         for key in keys:
-            self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
+            await self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
 
     def _count_open(self) -> str:
         open_checks = [result for result in self.probes.ended(self.probe).values() if result.outcome.is_open]
@@ -232,14 +232,13 @@ class Prober:
             except (CapReached, _ForGood) as ended:
                 self._reason = self._reason or str(ended)  # of many at once, the first says it
                 return
-            self._keep(result)
+            await self._keep(result)
             self._unanswered = self._unanswered + 1 if result.outcome.is_open else 0
             if self._unanswered == _UNANSWERED_IN_A_ROW:
                 self._reason = f"{self._unanswered} checks in a row stay open, the last: {result.said}"
-            await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
-    def _keep(self, result: CheckResult) -> None:
-        self.probes.add_check(self.probe, result)
+    async def _keep(self, result: CheckResult) -> None:
+        await self.probes.add_check(self.probe, result)
         if self.watcher is not None:
             self.watcher.checked(result)
 
@@ -278,9 +277,9 @@ class Prober:
             return earlier.reply, earlier
         why = ""
 
-        def keep(record: RequestRecord) -> None:
+        async def keep(record: RequestRecord) -> None:
             nonlocal why
-            self.probes.add_request(self.probe, key, record)
+            await self.probes.add_request(self.probe, key, record)
             why = f"{record.failure}: {record.message}"
 
         async def wait(seconds: float) -> None:

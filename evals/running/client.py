@@ -65,7 +65,8 @@ class NotRecorded(Exception):  # noqa: N818  what became of a request, not a mis
     """Nothing may be asked, and the answer to a request was not recorded."""
 
 
-Keep = Callable[[RequestRecord], None]
+Keep = Callable[[RequestRecord], Awaitable[None]]
+"""Stores an attempt; it is durable once this has been awaited."""
 _NO_ATTEMPTS = Attempts()
 
 
@@ -176,7 +177,7 @@ class RetryingClient:
             NotRecorded: nothing may be asked.
         """
         key = "" if self.responses is None else self.responses.make_key(request)
-        if (reused := self._reuse(key, request, trial, number, earlier)) is not None:
+        if (reused := await self._reuse(key, request, trial, number, earlier)) is not None:
             return reused
         least = self.model.cost_usd(Usage(own_tokens, 0))
         booked = self.model.cost_usd(Usage(own_tokens, request.sampling.max_tokens or 0)) or 0.0
@@ -198,11 +199,11 @@ class RetryingClient:
                 raise
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
-            is_answered = self.responses is not None and reply is not None and failed is None
-            mark = self.responses.mark(key, reply, cost) if is_answered else None
-            self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost, mark))
-            if mark is not None:  # after the store of the run, which counts what was spent
-                self.responses.add(mark, request, reply)
+            mark: ResponseMark | None = None
+            if self.responses is not None and reply is not None and failed is None:
+                mark = self.responses.mark(key, reply, cost)
+                self.responses.add(mark, request, reply)  # first: a kill before the next line asks nothing again
+            await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost, mark))
             so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), None if failed else reply)
             if failed is not None or reply is None:
                 raise failed or AssertionError("neither a reply nor a failure")
@@ -213,7 +214,7 @@ class RetryingClient:
         except ModelError as error:
             raise Unanswered(error, so_far) from None
 
-    def _reuse(
+    async def _reuse(
         self, key: str, request: Request, trial: int, number: int, earlier: Attempts
     ) -> tuple[Reply, Attempts] | None:
         """The recorded answer, which is no request: it counts towards no cap, waits for nobody and costs nothing."""
@@ -224,7 +225,7 @@ class RetryingClient:
                 raise NotRecorded
             return None
         reply, mark = hit
-        self.keep(_record(request, trial, number, earlier.attempts, reply, None, 0.0, mark))
+        await self.keep(_record(request, trial, number, earlier.attempts, reply, None, 0.0, mark))
         return reply, Attempts(earlier.attempts + 1, earlier.cost_usd, reply)
 
     async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:

@@ -161,11 +161,10 @@ class Runner:
                 self._given_up.add(model)
                 self._add_reason(f"{model}: {unanswered}")
                 continue
-            self.store.add_trial(self.run, record)
+            await self.store.add_trial(self.run, record)  # others get a turn here, even where no model is waited for
             self._mind_errors(record)
             self._mind_faults(record)
             self.watcher.finished(record)
-            await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
     def _keep_cases(self, position: int) -> None:
         """Store a case before its first trial, and the next ones with it; trials begin in the order of their cases."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from types import MappingProxyType
 
 from toolbelt.errors import ToolbeltError
@@ -158,6 +159,26 @@ ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES + _RESPONSES, 4: _RESPON
 """For each earlier version, the tables that turn its file into one of this version; existing content is not changed."""
 READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 """SQLite's errors for a file that it can at most read."""
+_BUSY_SECONDS = 60
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to the file; to its content alone where nothing can be written beside it, as on a read-only disk.
+
+    There SQLite cannot open its log, without which it reads nothing. If there is none, because its last user has closed
+    it, the file is complete by itself.
+    """
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in READ_ONLY or path.with_name(f"{path.name}-wal").exists():
+            return connection  # which raises the same again
+        connection.close()
+        return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None)
+    except sqlite3.DatabaseError:
+        pass  # reported by what is asked next
+    return connection
 
 
 def create_tables(connection: sqlite3.Connection, file: str) -> None:

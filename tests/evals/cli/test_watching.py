@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import pty
@@ -96,8 +97,8 @@ def test_E8_a_resumed_run_counts_what_was_finished_before(tmp_path: Path) -> Non
     with RunStore(tmp_path / "runs.db") as store:
         plan = make_plan()
         run = store.create(plan, ["t"] * 3)
-        store.add_trial(run, trial_record(0))
-        store.add_trial(run, trial_record(1, "error", arm=1, cost_usd=None))
+        asyncio.run(store.add_trial(run, trial_record(0)))
+        asyncio.run(store.add_trial(run, trial_record(1, "error", arm=1, cost_usd=None)))
         with watch(plan, store.connection, run, Budget()) as watcher:
             assert watcher.done == 2
             assert [tally.errors for tally in watcher.tallies] == [0, 1, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +66,9 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 def _probe(store: RunStore, model: str, api_base: str | None, outcome: CheckOutcome = CheckOutcome.WORKS) -> str:
     probes = ProbeStore(store)
     probe = probes.create(ProbePlan(model, api_base))
-    probes.add_check(probe, CheckResult(CHECKS[0].key, outcome, "Seen | <b>.", 1, prompt_tokens=5, cost_usd=None))
+    asyncio.run(
+        probes.add_check(probe, CheckResult(CHECKS[0].key, outcome, "Seen | <b>.", 1, prompt_tokens=5, cost_usd=None))
+    )
     probes.set_status(probe, "finished")
     return probe
 

@@ -45,6 +45,7 @@ def test_E10_a_report_has_all_its_files_and_nothing_else(reported: Report, store
     assert data == reported.findings.data
     assert {**summary_data(summarize(store.connection, RUN)), **data} == data
     assert len(data["economics"]) == len(data["arms"]) == 6
+    assert data["result"]["title"] in reported.findings.markdown().splitlines()[0]
     text = written["report.md"].decode()
     assert all(f"]({name}.{ending})" in text for name in PICTURES for ending in ("svg", "png"))
 
@@ -83,6 +84,7 @@ def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path:
     assert findings.comparison.margin == 0.05
     assert findings.data["gate"]["verdict"] == findings.gate.verdict.value == "insufficient_data"
     assert findings.data["gate"]["comparison"] is None, "it is beside it"
+    assert "result" not in findings.data, "the gate's verdict is the result"
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert text.splitlines()[0].endswith(": insufficient data"), "the title is the verdict"
     assert text.index("Tool selection") < text.index("| dataset |")

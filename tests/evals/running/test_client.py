@@ -70,8 +70,11 @@ class Run:
             self.waits.append(seconds)
             self.gate.open_at = 0.0  # the time it waits for has come
 
+        async def keep(record: RequestRecord) -> None:
+            self.kept.append(record)
+
         client = RetryingClient(
-            self.provider, self.budget, RetryPolicy(max_retries), self.kept.append, self.gate, random.Random(0), sleep
+            self.provider, self.budget, RetryPolicy(max_retries), keep, self.gate, random.Random(0), sleep
         )
         self.came = asyncio.run(self._ask(client, earlier))
 
@@ -177,13 +180,17 @@ def test_caps_hold_for_many_requests_at_once() -> None:
 def test_a_rate_limit_holds_back_the_other_trials_of_the_model() -> None:
     async def two() -> list[str]:
         order: list[str] = []
+
+        async def keep(record: RequestRecord) -> None:
+            order.append(f"{record.trial}:{record.failure or 'fine'}")
+
         gate = Gate()
         loop = asyncio.get_running_loop()
         client = RetryingClient(
             Provider(ModelError(Failure.RATE_LIMIT, "wait", 0.2), FINE, FINE),
             Budget(),
             RetryPolicy(base_seconds=0.001),
-            lambda record: order.append(f"{record.trial}:{record.failure or 'fine'}"),
+            keep,
             gate,
         )
         started = loop.time()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 import subprocess
@@ -79,8 +80,8 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
     with RunStore(old, must_exist=True) as store:
         row = store.get("latest")
         assert (row.run, row.plan) == ("20260101-000000-aaaa", make_plan())
-        store.add_request(row.run, request_record())
-        store.add_trial(row.run, trial_record())
+        asyncio.run(store.add_request(row.run, request_record()))
+        asyncio.run(store.add_trial(row.run, trial_record()))
         assert ProbeStore(store).probes() == []
         ProbeStore(store).create(ProbePlan("m"))
     after = tables(old)

@@ -147,6 +147,31 @@ def compared(written: Written) -> Comparison:
             run(m__full=SOME, m__tiered=RIGHT), {"m__tiered": "m__full"}, id="what-fits-in-part-is-scored-and-compared"
         ),
         pytest.param(run(m__full=UNFIT, m__tiered=UNFIT), {}, id="nothing-of-what-does-not-fit"),
+        pytest.param(
+            run(m__oracle=RIGHT, m__tiered=RIGHT, m__full=RIGHT),
+            {"m__oracle": "m__full", "m__tiered": "m__full"},
+            id="full-rather-than-an-oracle-that-is-first",
+        ),
+        pytest.param(
+            run(m__oracle=RIGHT, m__full=UNFIT, m__tiered=RIGHT, m__loadout=RIGHT),
+            {"m__oracle": "m__tiered", "m__loadout": "m__tiered"},
+            id="the-first-that-is-no-oracle-where-full-does-not-fit",
+        ),
+        pytest.param(
+            run(m__oracle=RIGHT, m__full__shuffled=RIGHT, m__full=RIGHT),
+            {"m__oracle": "m__full", "m__full__shuffled": "m__full"},
+            id="full-as-it-is-rather-than-its-variant",
+        ),
+        pytest.param(
+            run(m__tiered=RIGHT, m__oracle=RIGHT, m__full=RIGHT),
+            {"m__oracle": "m__tiered", "m__full": "m__tiered"},
+            id="the-first-as-asked-for-where-it-is-no-oracle",
+        ),
+        pytest.param(
+            run(**{"m__oracle": RIGHT, "m__oracle+9": RIGHT}),
+            {"m__oracle+9": "m__oracle"},
+            id="oracles-among-themselves",
+        ),
     ],
 )
 def test_E7_what_each_arm_is_held_against(written: Written, expected: dict[str, str]) -> None:
