@@ -13,7 +13,7 @@ from toolbelt.evals.models.hosted import PricedModel
 from toolbelt.evals.models.model import WORD_MATCHING, Model
 from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
 from toolbelt.evals.models.scripted import PREFIX
-from toolbelt.evals.responses.recorded import DEFAULT_CACHE, RecordedResponses
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE, ModelResponses, RecordedResponses
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import Plan, RunSettings
@@ -29,6 +29,7 @@ from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
+from toolbelt.providers.endpoints import find_origin
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -237,9 +238,13 @@ def _execute(
     for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
         reporter.note(note)
     try:
-        with _open_responses(options, store.path, arms) as recorded, reporter.watch(run, plan, store, budget) as watcher:
+        with (
+            _open_responses(options, store.path, arms) as recorded,
+            reporter.watch(run, plan, store, budget) as watcher,
+        ):
+            responses = {} if recorded is None else _responses_by_model(recorded, arms, options, inputs.project.models)
             runners = make_trial_runners(
-                inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record), recorded
+                inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record), responses
             )
             runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
             started(runner)
@@ -250,7 +255,9 @@ def _execute(
         raise
     if recorded is not None and recorded.added and recorded.cache_path not in options.response_cache:
         place = str(recorded.cache_path)
-        text = f"recorded {plural(recorded.added, 'response')} in {place}; to commit them: toolbelt eval responses export"
+        text = (
+            f"recorded {plural(recorded.added, 'response')} in {place}; to commit them: toolbelt eval responses export"
+        )
         reporter.note(RunNote(NoteKind.RECORDED, text, (place,)))
     reasons = "; ".join(runner.reasons)
     return Run(run, store.path, end, reasons, not_recorded=runner.not_recorded, models=inputs.project.models)
@@ -265,6 +272,14 @@ def _open_responses(
         return nullcontext()
     files = tuple(map(Path, options.response_cache))
     return RecordedResponses(files, default_cache=store.with_name(DEFAULT_CACHE), is_offline=options.offline)
+
+
+def _responses_by_model(
+    recorded: RecordedResponses, arms: Sequence[PreparedArm], options: ExecutionOptions, models: ModelTable
+) -> dict[str, ModelResponses]:
+    """Of hosted models; local and scripted ones ask nobody."""
+    hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
+    return {model: ModelResponses(recorded, model, find_origin(model, options.api_base, models)) for model in hosted}
 
 
 def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) -> None:

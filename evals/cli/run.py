@@ -16,12 +16,15 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
+from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     CommaList,
     asking_options,
     dataset_option,
     details_option,
+    notify_environment,
     range_type,
+    response_options,
     store_option,
 )
 from toolbelt.evals.cli.shown import show_run
@@ -59,6 +62,7 @@ _SECTIONS = {
         *("api_base", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config"),
     ),
+    "Recorded responses": ("response_cache", "offline"),
     "Limits": ("max_cost", "max_requests", "request_limit", "timeout", "max_retries", "max_concurrency"),
     "Output": ("dry_run", "report", "store", "as_json"),
 }
@@ -73,6 +77,7 @@ _SECTIONS = {
         "toolbelt eval run --model gpt-4o-mini,local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
         "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
         "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
+        "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     ),
 )
@@ -162,6 +167,7 @@ _SECTIONS = {
     "for an answer in its window.  [default: such a trial ends as context_overflow, and nothing is sent]",
 )
 @_asking_options
+@response_options
 @option(
     "--report",
     is_flag=False,
@@ -199,6 +205,8 @@ def run(
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    response_cache: tuple[str, ...],
+    offline: bool,
     report: str | None,
     details: bool,
     dry_run: bool,
@@ -238,7 +246,13 @@ def run(
         store=Path(store),
         is_default_dataset=click.get_current_context().get_parameter_source("dataset") is ParameterSource.DEFAULT,
     )
-    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    keep_apart({}, {"--store": store, "--response-cache": response_cache[0] if response_cache else None})
+    notify_environment("response_cache", "offline")
+    execution = ExecutionOptions(
+        *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
+        response_cache=tuple(map(Path, response_cache)),
+        offline=offline,
+    )
     if dry_run:
         _show_estimate(request, execution, as_json=as_json)
         return OK
@@ -252,6 +266,7 @@ def run(
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
 @option("--retry-errors", is_flag=True, help="Also run again the trials that ended with an error.")
 @_asking_options
+@response_options
 @details_option
 @store_option
 @json_option
@@ -264,12 +279,19 @@ def resume(
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    response_cache: tuple[str, ...],
+    offline: bool,
     details: bool,
     store: str,
     as_json: bool,
 ) -> int:
     """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
-    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    notify_environment("response_cache", "offline")
+    execution = ExecutionOptions(
+        *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
+        response_cache=tuple(map(Path, response_cache)),
+        offline=offline,
+    )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
     return _show_end(run, as_json=as_json, details=details)
 
@@ -278,7 +300,7 @@ def _show_end(run: Run, *, as_json: bool, details: bool) -> int:
     """Print what a run came to, the result last unless something is in its way, and give the exit code."""
     with RunStore(run.store, must_exist=True) as store:
         summary = summarize(store.connection, run.id)
-        problem = _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
+        problem = _find_problem(run, summary, store.find_common_error(run.id), store.spent(run.id)[0])
         if not problem:
             notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
         show_run(store, summary, as_json=as_json, details=details)
@@ -287,10 +309,13 @@ def _show_end(run: Run, *, as_json: bool, details: bool) -> int:
     return INFRASTRUCTURE if problem else OK
 
 
-def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int) -> str:
+def _find_problem(run: Run, summary: RunSummary, error: str, requests: int) -> str:
     """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
     resume_line = f"toolbelt eval resume {summary.run}"
-    if end is RunEnd.INCOMPLETE:
+    if run.not_recorded:
+        record = f"{resume_line} --response-cache FILE asks and records them"
+        return f"incomplete: {summary.reason.rstrip('.')}. Without --offline, {record}"
+    if run.end is RunEnd.INCOMPLETE:
         failed = "; with --retry-errors what failed, too" if summary.errors else ""
         return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}"
     if summary.errors:

@@ -150,7 +150,10 @@ class ResponseCache:
         try:
             connection.execute("SELECT 1 FROM sqlite_master")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _READ_ONLY or self._place.with_name(f"{self.path.name}-wal").exists():
+            if (
+                error.sqlite_errorcode & 0xFF not in _READ_ONLY
+                or self._place.with_name(f"{self.path.name}-wal").exists()
+            ):
                 raise
             connection.close()
             return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None)

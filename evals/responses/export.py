@@ -184,11 +184,8 @@ class ResponseExport:
 def _compare(header: dict[str, Any], count: int, digest: str, source: str, last: int) -> Iterator[Finding]:
     """What the header promises and the lines do not hold."""
     if header.get("count") != count:
-        message = (
-            f"The header counts {header.get('count')} responses, and {count} follow: lines were lost or added; {_AGAIN}."
-        )
+        message = f"The header counts {header.get('count')} responses, and {count} follow: lines were lost or added; {_AGAIN}."
         yield Finding("wrong-count", Severity.ERROR, message, source, last)
     elif header.get("digest") != digest:
         message = f"The digest of the header is not that of the responses: a line was replaced; {_AGAIN}."
         yield Finding("wrong-digest", Severity.ERROR, message, source, 1)
-

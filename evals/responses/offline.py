@@ -10,9 +10,7 @@ from typing import Any
 
 from toolbelt.errors import ToolbeltError
 
-_NAME_EVENTS = frozenset(
-    {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"}
-)
+_NAME_EVENTS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"})
 _ADDRESS_EVENTS = frozenset({"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"})
 _FAMILIES = frozenset({socket.AF_INET, socket.AF_INET6})
 _LOOP_TAKES_LOOPBACK = sys.platform == "win32"
@@ -68,4 +66,6 @@ def no_network() -> Iterator[None]:
 
 
 def _refusal(target: object) -> OfflineError:
-    return OfflineError(f"--offline opens no connection, and one to {target} was about to be opened; leave out --offline.")
+    return OfflineError(
+        f"--offline opens no connection, and one to {target} was about to be opened; leave out --offline."
+    )

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Model, Request
-from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
 from toolbelt.evals.responses.recorded import ModelResponses
 from toolbelt.evals.responses.response import ResponseMark
+from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
 from toolbelt.evals.running.reply_faults import ReplyFault, find_fault
 from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 

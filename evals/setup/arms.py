@@ -6,15 +6,15 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.models.hosted import PricedModel
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
-from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
+from toolbelt.evals.responses.recorded import ModelResponses
 from toolbelt.evals.running.client import Budget, Gate, Keep, RetryingClient, RetryPolicy
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.prompt_tokens import PromptCounter
@@ -186,7 +186,7 @@ def make_trial_runners(
     budget: Budget,
     policy: RetryPolicy,
     keep: Keep,
-    recorded: RecordedResponses | None = None,
+    responses: Mapping[str, ModelResponses] = MappingProxyType({}),
 ) -> tuple[TrialRunner, ...]:
     """One trial runner for each arm; those of one model share its gate.
 
@@ -197,7 +197,7 @@ def make_trial_runners(
         budget: Over all models.
         policy: How failures are met.
         keep: Makes an attempt durable.
-        recorded: Responses of hosted models that are used in place of asking, and where new ones are stored.
+        responses: By model, recorded ones that are used in place of asking, and where new ones are stored.
     """
     scorer = Scorer(ArgumentSchemas(inputs.catalog))
     gates: dict[str, Gate] = {}
@@ -207,11 +207,8 @@ def make_trial_runners(
         model = arm.arm.model
         gate = gates.setdefault(model, Gate())
         counter = prompts.setdefault(arm.counter.name, PromptCounter(arm.counter))
-        responses = None
-        if recorded is not None and isinstance(arm.model, PricedModel):  # others ask nobody
-            responses = ModelResponses(recorded, model, find_origin(model, plan.api_base, inputs.project.models))
         chance = random.Random()  # noqa: S311  only spreads the waits
-        client = RetryingClient(arm.model, budget, policy, keep, gate, chance, responses=responses)
+        client = RetryingClient(arm.model, budget, policy, keep, gate, chance, responses=responses.get(model))
         sampling = _with_wire_name(plan.sampling, arm.renderer)
         runners.append(
             TrialRunner(
