@@ -66,6 +66,7 @@ class Reply:
         finish_reason: As the provider words it.
         served_by: The model that answered, as the provider names it.
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
+        fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
     """
 
     text: str = ""
@@ -74,6 +75,7 @@ class Reply:
     finish_reason: str = ""
     served_by: str = ""
     latency_seconds: float = 0.0
+    fingerprint: str = ""
 
     @property
     def is_cut(self) -> bool:

@@ -73,6 +73,7 @@ class HostedModel(PricedModel):
             finish_reason=reply.finish_reason,
             served_by=reply.served_by,
             latency_seconds=reply.latency_seconds,
+            fingerprint=reply.fingerprint,
         )
 
     async def close(self) -> None:

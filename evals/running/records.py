@@ -150,7 +150,7 @@ def parse_names(text: str) -> list[str]:
 def format_reply(reply: Reply) -> str:
     """A reply as JSON; its usage and latency have columns of their own."""
     data: dict[str, Any] = {"calls": [[call.id, call.name, call.text] for call in reply.calls]}
-    for key in ("text", "finish_reason", "served_by"):
+    for key in ("text", "finish_reason", "served_by", "fingerprint"):
         if value := getattr(reply, key):
             data[key] = value
     return json.dumps(data)  # ASCII, so that half a surrogate pair, which models do write, can be kept
@@ -165,6 +165,7 @@ def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
         usage=usage,
         finish_reason=data.get("finish_reason", ""),
         served_by=data.get("served_by", ""),
+        fingerprint=data.get("fingerprint", ""),
         latency_seconds=latency_seconds,
     )
 

@@ -130,9 +130,35 @@ class ToolDefinitions:
     definitions: Sequence[Mapping[str, Any]] = ()
 
     @cached_property
-    def json(self) -> str:
-        """The definitions as JSON, written once."""
-        return json.dumps(self.definitions)
+    def body(self) -> bytes:
+        """The definitions as JSON in ASCII, written once."""
+        return json.dumps(self.definitions, separators=(",", ":")).encode()
+
+    @cached_property
+    def stripped(self) -> Sequence[Mapping[str, Any]]:
+        """The definitions without the two things in schemas that litellm takes out for vLLM; made once."""
+        if b'"strict"' not in self.body and b'"additionalProperties"' not in self.body:
+            return self.definitions
+        stripped: list[Mapping[str, Any]] = _stripped(json.loads(self.body))
+        return stripped
+
+    @cached_property
+    def stripped_body(self) -> bytes:
+        """`stripped` as JSON in ASCII, written once."""
+        return self.body if self.stripped is self.definitions else ToolDefinitions(self.stripped).body
+
+
+def _stripped(schema: Any) -> Any:
+    """A schema without `strict` and `additionalProperties: false`. An argument named `strict` stays."""
+    if isinstance(schema, list):
+        return [_stripped(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _stripped(value)
+        for key, value in schema.items()
+        if not (key == "strict" and isinstance(value, bool)) and not (key == "additionalProperties" and value is False)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +202,7 @@ class ChatReply:
         finish_reason: As the provider words it.
         served_by: The model that answered, as the provider names it.
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
+        fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
     """
 
     text: str
@@ -184,6 +211,7 @@ class ChatReply:
     finish_reason: str
     served_by: str
     latency_seconds: float
+    fingerprint: str = ""
 
 
 class ChatClient(Protocol):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from toolbelt.providers.chat import TOOL_CHOICES, ChatReply, ChatRequest, Failure, ModelError, Sampling, ToolDefinitions
-from toolbelt.providers.litellm_messages import make_reply, sendable
+from toolbelt.providers.chat import ChatReply, ChatRequest, Failure, ModelError, Sampling, ToolDefinitions
+from toolbelt.providers.chat_body import STRIPS_SCHEMAS, choice_field, sampling_fields, sendable
+from toolbelt.providers.litellm_messages import make_reply
 from toolbelt.providers.provider_errors import make_model_error
 
 if TYPE_CHECKING:
@@ -142,31 +143,23 @@ class LitellmClient:
             arguments["api_base"] = route.api_base
         if route.needs_placeholder:
             arguments["api_key"] = PLACEHOLDER_KEY
-        if sampling.temperature is not None:
-            arguments["temperature"] = sampling.temperature
-        if sampling.seed is not None and route.takes_seed:
-            arguments["seed"] = sampling.seed
-        if sampling.max_tokens is not None:
-            arguments["max_tokens"] = sampling.max_tokens
+        arguments |= sampling_fields(sampling)
+        if not route.takes_seed:
+            arguments.pop("seed", None)
         if request.tools.definitions:
             arguments.update(self._tool_arguments(request.tools, sampling))
         return arguments
 
     def _tool_arguments(self, tools: ToolDefinitions, sampling: Sampling) -> dict[str, Any]:
-        shared = self._route.passes_tools_on and self._takes_as_is(tools)
-        # litellm changes definitions in place for some providers, so that these get a copy of their own.
-        arguments: dict[str, Any] = {"tools": tools.definitions if shared else json.loads(tools.json)}
+        shared = self._route.passes_tools_on
+        if not shared:  # litellm changes definitions in place for some providers, so that these get a copy of their own
+            definitions = json.loads(tools.body)
+        else:
+            definitions = tools.stripped if self._route.provider in STRIPS_SCHEMAS else tools.definitions
+        arguments: dict[str, Any] = {"tools": definitions}
         if sampling.tool_choice is not None:
-            choice = sampling.tool_choice
-            arguments["tool_choice"] = (
-                choice if choice in TOOL_CHOICES else {"type": "function", "function": {"name": choice}}
-            )
+            arguments["tool_choice"] = choice_field(sampling.tool_choice)
         return {"extra_body": arguments} if shared else arguments
-
-    def _takes_as_is(self, tools: ToolDefinitions) -> bool:
-        # litellm takes these two out of schemas for vLLM; what is sent has to be the same either way.
-        touched = self._route.provider == "hosted_vllm" and ("additionalProperties", "strict")
-        return not (touched and any(f'"{word}"' in tools.json for word in touched))
 
 
 def _secrets(environment: Mapping[str, str]) -> list[str]:

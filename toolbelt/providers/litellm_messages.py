@@ -1,48 +1,13 @@
-"""Messages as they can be sent to litellm, and its answers as replies."""
+"""Answers of litellm as replies."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection
 from typing import Any
 
 from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
 from toolbelt.providers.provider_errors import clean_message, remove_secrets
-
-_HALF = re.compile(r"[\ud800-\udfff]")
-"""Half a surrogate pair: Python and JSON can hold it, but UTF-8 cannot, so it cannot be sent."""
-_HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
-_INSTEAD = "\ufffd"
-
-
-def sendable(value: Any) -> Any:
-    """A deep copy of a message, in plain dicts and lists, with U+FFFD for characters that UTF-8 cannot hold.
-
-    Models do write such things, in names and in arguments, and are to be told what they wrote. In the arguments of
-    calls halves spelled out (`\\ud800`) are replaced, too: for some providers litellm reads them, and sends values.
-    """
-    if isinstance(value, dict):
-        return {
-            sendable(key): _arguments(item) if key == "arguments" else sendable(item) for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [sendable(item) for item in value]
-    if isinstance(value, str) and not value.isascii():
-        return _HALF.sub(_INSTEAD, value)
-    return value
-
-
-def _arguments(value: Any) -> Any:
-    if not isinstance(value, str) or not _HALF_SPELLED.search(value):
-        return sendable(value)
-    try:
-        read = json.loads(value)
-        whole = sendable(read)  # pairs, spelled as two halves, are one character once they are read
-        return value if whole == read else json.dumps(whole, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return sendable(value)
-
 
 _FILTERED = "content_filter"
 _MOST_TOKENS = 10**12
@@ -83,6 +48,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
         usage=make_usage(getattr(response, "usage", None), is_empty=not text and not calls),
         finish_reason=finish_reason,
         served_by=clean(str(getattr(response, "model", None) or "")),
+        fingerprint=clean(str(getattr(response, "system_fingerprint", None) or "")),
         latency_seconds=latency_seconds,
     )
 

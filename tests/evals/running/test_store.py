@@ -28,6 +28,7 @@ REPLY = Reply(
     usage=Usage(100, 7, 50, None),
     finish_reason="tool_calls",
     served_by="some-model",
+    fingerprint="fp_1",
     latency_seconds=0.25,
 )
 
