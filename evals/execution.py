@@ -255,9 +255,8 @@ def _execute(
         raise
     if recorded is not None and recorded.added and recorded.cache_path not in options.response_cache:
         place = str(recorded.cache_path)
-        text = (
-            f"recorded {plural(recorded.added, 'response')} in {place}; to commit them: toolbelt eval responses export"
-        )
+        added = plural(recorded.added, "response")
+        text = f"recorded {added} in {place}; to commit them: toolbelt eval responses export {place}"
         reporter.note(RunNote(NoteKind.RECORDED, text, (place,)))
     reasons = "; ".join(runner.reasons)
     return Run(run, store.path, end, reasons, not_recorded=runner.not_recorded, models=inputs.project.models)

@@ -130,15 +130,12 @@ class ResponseCache:
 
     def _parse(self, key: str, text: str) -> RecordedResponse:
         try:
-            response = parse_response(text)
-            if response.key != key:
-                raise ValueError("its key is another")
+            return parse_response(text, key)
         except (TypeError, ValueError, AttributeError) as error:
             raise ToolbeltError(
                 f"The response {key[:16]}… in {str(self.path)!r} cannot be used: {error}. Somebody changed the file; "
                 "restore it from a copy, or begin a new one."
             ) from None
-        return response
 
     def _connect_to_write(self) -> sqlite3.Connection:
         return sqlite3.connect(self._place, timeout=_BUSY_SECONDS, isolation_level=None)

@@ -141,14 +141,9 @@ class ResponseExport:
             if not (line := self._file.readline(_LONGEST_LINE)):
                 break
             number += 1
-            text = line.rstrip(b"\r\n")
-            digest.update(text + b"\n")
+            digest.update(line.rstrip(b"\r\n") + b"\n")
             try:
-                if not line.endswith(b"\n"):
-                    raise ValueError("the file is cut, or a line is longer than any answer")
-                response = parse_response(text.decode())
-                if order_key(response) <= before:
-                    raise ValueError("it stands twice, or not in its place")
+                response = _parse_line(line, before)
             except ValueError as error:
                 what = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
                 message = f"This recorded response cannot be used: {what}; {_AGAIN}."
@@ -181,10 +176,21 @@ class ResponseExport:
         return header
 
 
+def _parse_line(line: bytes, before: tuple[str, str, str]) -> RecordedResponse:
+    """A response of an export; raises `ValueError` for one that is cut, changed or not after the one before."""
+    if not line.endswith(b"\n"):
+        raise ValueError("the file is cut, or a line is longer than any answer")
+    response = parse_response(line.decode().rstrip("\r\n"))
+    if order_key(response) <= before:
+        raise ValueError("it stands twice, or not in its place")
+    return response
+
+
 def _compare(header: dict[str, Any], count: int, digest: str, source: str, last: int) -> Iterator[Finding]:
     """What the header promises and the lines do not hold."""
     if header.get("count") != count:
-        message = f"The header counts {header.get('count')} responses, and {count} follow: lines were lost or added; {_AGAIN}."
+        found = f"The header counts {header.get('count')} responses, and {count} follow"
+        message = f"{found}: lines were lost or added; {_AGAIN}."
         yield Finding("wrong-count", Severity.ERROR, message, source, last)
     elif header.get("digest") != digest:
         message = f"The digest of the header is not that of the responses: a line was replaced; {_AGAIN}."

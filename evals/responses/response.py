@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -103,8 +102,12 @@ def format_response(response: RecordedResponse) -> str:
     return f'{text[:-1]}, "check": "{hashlib.sha256(checked).hexdigest()[:_CHECK_DIGITS]}"}}'
 
 
-def parse_response(line: str) -> RecordedResponse:
+def parse_response(line: str, key: str | None = None) -> RecordedResponse:
     """Read a line that `format_response` wrote.
+
+    Args:
+        line: Without its line end.
+        key: The key that the response must have; any if `None`.
 
     Raises:
         ValueError: it is no such line, or was changed; the message says which, in a clause.
@@ -120,16 +123,18 @@ def parse_response(line: str) -> RecordedResponse:
         data = json.loads(checked)
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON") from None
-    return _read(data)
+    response = _read(data)
+    if key not in (None, response.key):
+        raise ValueError("it has another key")
+    return response
 
 
 def _read(data: Any) -> RecordedResponse:
     """Check every field: a file may have been written by another program, with a check of its own."""
     if not isinstance(data, dict) or data.keys() != _KEYS:
         raise ValueError(f"it must be an object with the keys {', '.join(sorted(_KEYS))}, and `check`")
-    for name in _TEXTS:
-        if not isinstance(data[name], str):
-            raise ValueError(f"`{name}` must be a text")
+    if wrong := [name for name in _TEXTS if not isinstance(data[name], str)]:
+        raise ValueError(f"`{wrong[0]}` must be a text")
     if not _KEY.fullmatch(data["key"]):
         raise ValueError("`key` must be 64 hexadecimal digits")
     if not _TIME.fullmatch(data["recorded"]):
@@ -159,12 +164,14 @@ def _read(data: Any) -> RecordedResponse:
 
 
 def _read_calls(data: Any) -> tuple[ToolUse, ...]:
-    calls = data if isinstance(data, list) else [None]
-    for call in calls:
-        texts = call.values() if isinstance(call, Mapping) and call.keys() == {"id", "name", "arguments"} else (None,)
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("`calls` must be a list of objects with the texts `id`, `name` and `arguments`")
-    return tuple(ToolUse.from_text(call["id"], call["name"], call["arguments"]) for call in calls)
+    if not isinstance(data, list) or not all(map(_is_call, data)):
+        raise ValueError("`calls` must be a list of objects with the texts `id`, `name` and `arguments`")
+    return tuple(ToolUse.from_text(call["id"], call["name"], call["arguments"]) for call in data)
+
+
+def _is_call(data: Any) -> bool:
+    is_object = isinstance(data, dict) and data.keys() == {"id", "name", "arguments"}
+    return is_object and all(isinstance(text, str) for text in data.values())
 
 
 def _read_usage(data: Any) -> Usage:
