@@ -215,9 +215,9 @@ def create_tables(connection: sqlite3.Connection, file: str) -> None:
             connection.rollback()
             if error.sqlite_errorcode & 0xFF not in READ_ONLY:
                 raise
-            # Only to be read: it is, as what it holds is as ever. What it lacks is empty, and held in memory.
+            # Only to be read: it is, as what it holds is as ever. Queries of runs find their table empty, in memory.
             connection.execute("PRAGMA temp_store=MEMORY")
-            connection.executescript(ADDED[version].replace("CREATE TABLE", "CREATE TEMP TABLE"))
+            connection.executescript(_RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE"))
 
 
 def _make(connection: sqlite3.Connection, tables: str) -> None:

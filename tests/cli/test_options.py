@@ -72,7 +72,7 @@ def test_C_help_shows_an_environment_variable_for_each_flag(toolbelt: Toolbelt, 
 def test_a_long_help_has_sections_with_every_option(toolbelt: Toolbelt) -> None:
     text = toolbelt("eval", "run", "--help").out
     headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)
-    assert headings == ["What is run", "How models are asked", "Limits", "Output"]
+    assert headings == ["What is run", "How models are asked", "Recorded responses", "Limits", "Output"]
     sections = re.split(r"^\w.*:$", text, flags=re.MULTILINE)[1:]
     flag = re.compile(r"^  (?:-\w, )?(--[\w-]+)", re.MULTILINE)
     places = {name: number for number, part in enumerate(sections) for name in flag.findall(part)}
