@@ -24,10 +24,11 @@ from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison import comparison_view
 from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.run_markdown import report_markdown
 from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.render.markdown import render_markdown
 from toolbelt.views.json_values import to_json
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class RunReport:
             verdict=verdict,
             title=title,
             compared=self.comparison,
-            comparison="" if self.comparison is None else comparison_markdown(self.comparison, level=2),
+            comparison="" if self.comparison is None else render_markdown(comparison_view(self.comparison), level=2),
             compatibility=compatibility,
             probes=probes,
         )

@@ -10,15 +10,19 @@ from typing import IO, Any
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.viewer.arms import arm_columns
+from toolbelt.evals.viewer.findings import forest_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
+from toolbelt.evals.viewer.pairs import pair_values
 from toolbelt.evals.viewer.records import read_blocks
 from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values
-from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.arms import arm_names, arms_table, coverage_table, outcome_columns
+from toolbelt.evals.viewer.top import model_line, next_links, note_lines, top_values
+from toolbelt.evals.views.arms import arm_names, coverage_table, outcome_columns
 from toolbelt.evals.views.figures import epoch_lines
 from toolbelt.evals.views.matrix_text import PICTURE, STEPS
 from toolbelt.views.blocks import Picture
@@ -62,16 +66,22 @@ def write_page(
 
     comparison = comparison or (gate.comparison if gate else None)
     names = arm_names(summary)
-    arms = arms_table(summary).without("abstained uncovered")  # which a note says, with its counts
+    result = find_result(summary, comparison)
+    top = top_values(summary, result, comparison, gate)
+    arms = arm_columns(summary, comparison, result)
     outcomes = outcome_columns(summary.arms)
     frame = render_frame(
         {
             "summary": summary,
             "names": names,
             "facts": _facts(summary),
-            "top": verdict_values(summary, comparison, gate),
-            "arms": render_table(arms),
-            "columns": arms.columns,
+            "models": model_line(summary, top["lead"]),
+            "top": top,
+            "next": next_links(summary, result, comparison, has_recommendation=bool(recommendation)),
+            "notes": note_lines(summary, comparison),
+            "arms": arms,
+            "arms_html": render_table(arms.table),
+            "forest": forest_values(comparison, summary),
             "coverage": render_table(coverage_table(summary)),
             "epochs": epoch_lines(summary),
             "outcomes": outcomes,

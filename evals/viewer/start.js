@@ -43,7 +43,6 @@ async function start() {
   for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
   for (const box of document.querySelectorAll(".scroll, .picture")) showEdges(box);
   await loadIndex();
-  for (const part of document.querySelectorAll(".live")) part.hidden = false;
   document.getElementById("help-button").addEventListener("click", () => help.showModal());
   document.getElementById("help-close").addEventListener("click", () => help.close());
   startBrowser();
@@ -75,6 +74,7 @@ async function start() {
 }
 
 start().catch((error) => {
+  for (const part of document.querySelectorAll(".live")) part.hidden = true;
   const unshown = document.getElementById("unshown");
   unshown.hidden = false;
   unshown.textContent = typeof DecompressionStream === "undefined"

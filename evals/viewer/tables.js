@@ -17,7 +17,7 @@ function sortBy(table, heads, column) {
   const head = heads[column];
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  const orders = rows.map((row) => row.cells[column].dataset.order ?? row.cells[column].textContent.trim());
+  const orders = rows.map((row) => (row.cells[column].dataset.order ?? row.cells[column].textContent.trim()).replace(/^–$/, ""));
   const isText = orders.some((order) => order !== "" && Number.isNaN(Number(order)));
   // Figures are first asked for with the greatest on top, names and numbers of rows from the beginning.
   const begin = isText || head.classList.contains("number") ? "ascending" : "descending";

@@ -17,6 +17,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.evals.views import comparison_text
 from toolbelt.evals.views.arms import arms_table
+from toolbelt.evals.views.comparison import flips_table
 from toolbelt.evals.views.economics import economics_markdown
 from toolbelt.evals.views.figures import epoch_lines, status_lines
 from toolbelt.evals.views.glance import describe_findings, glance_table
@@ -159,14 +160,10 @@ def _flipped(result: RunResult, compared: Comparison | None) -> str:
     if pair is None or not pair.flips:
         return ""
     worse, better = comparison_text.worse_flips(pair), comparison_text.better_flips(pair)
-    rows = [comparison_text.flip_cells(flip) for flip in (*worse[:_MOST_FLIPS], *better[:_MOST_FLIPS])]
-    signs = ["✕"] * min(len(worse), _MOST_FLIPS) + ["✓"] * min(len(better), _MOST_FLIPS)
-    cells = [
-        (sign, case, kind, outcome, called) for sign, (case, kind, _, outcome, called) in zip(signs, rows, strict=True)
-    ]
+    shown = (*worse[:_MOST_FLIPS], *better[:_MOST_FLIPS])
     title = escaped(comparison_text.pair_title(compared, pair))
     counts = f"{len(worse):,} worse, {len(better):,} better; the first of each:"
-    table = markdown_table(("", "case", "kind", "outcome of the worse", "called before → now"), cells, right=())
+    table = render_markdown([flips_table(compared, pair, shown, is_signed=True)])
     return f"**What flipped, {title}:** {counts}\n\n{table}"
 
 

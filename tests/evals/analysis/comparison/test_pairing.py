@@ -27,8 +27,9 @@ from toolbelt.evals.analysis.comparison.reasons import ArmsNote
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison import comparison_view
 from toolbelt.evals.views.comparison_text import against_line
+from toolbelt.render.markdown import render_markdown
 
 FULL, ROLE, PADDED, OTHER = (
     ArmName("m", "full"),
@@ -222,7 +223,9 @@ def test_E4_what_does_not_fit_is_named_once_and_is_neither_a_regression_nor_too_
     ]
     assert Verdict.REGRESSION not in {pair.verdict for pair in comparison.pairs}
     assert mentions(against_line(comparison), "m with auto", "n with full")
-    assert any(mentions(line, "m · tiered", "m · auto") for line in comparison_markdown(comparison).splitlines())
+    assert any(
+        mentions(line, "m · tiered", "m · auto") for line in render_markdown(comparison_view(comparison)).splitlines()
+    )
 
 
 def test_E4_an_arm_that_fits_less_than_its_models_first_has_regressed_all_the_same() -> None:
