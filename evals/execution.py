@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.providers.endpoints import find_origin
+from toolbelt.providers.known_keys import find_keys
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -278,7 +280,11 @@ def _responses_by_model(
 ) -> dict[str, ModelResponses]:
     """Of hosted models; local and scripted ones ask nobody."""
     hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
-    return {model: ModelResponses(recorded, model, find_origin(model, options.api_base, models)) for model in hosted}
+    secrets = find_keys(os.environ)
+    return {
+        model: ModelResponses(recorded, model, find_origin(model, options.api_base, models), secrets)
+        for model in hosted
+    }
 
 
 def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) -> None:

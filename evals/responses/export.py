@@ -31,13 +31,13 @@ class ExportText:
     """An export before it is written.
 
     Attributes:
+        responses: Sorted, one for each key.
         lines: The header, and a line for each response, without line ends.
-        count: Responses.
         digest: Of the responses; the same responses give the same digest.
     """
 
+    responses: tuple[RecordedResponse, ...]
     lines: tuple[str, ...]
-    count: int
     digest: str
 
 
@@ -53,10 +53,11 @@ def format_export(responses: Iterable[RecordedResponse]) -> ExportText:
         known = first.setdefault(response.key, response)
         if (response.recorded, format_response(response)) < (known.recorded, format_response(known)):
             first[response.key] = response
-    lines = [format_response(response) for response in sorted(first.values(), key=order_key)]
+    ordered = tuple(sorted(first.values(), key=order_key))
+    lines = [format_response(response) for response in ordered]
     digest = digest_lines(lines)
     header = {"format": FORMAT, "version": VERSION, "count": len(lines), "digest": digest}
-    return ExportText((json.dumps(header), *lines), len(lines), digest)
+    return ExportText(ordered, (json.dumps(header), *lines), digest)
 
 
 def digest_lines(lines: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -104,12 +104,14 @@ class ModelResponses:
         recorded: Those of all models.
         model: Its name on the command line.
         origin: Who answers: a provider's name, or scheme, host and port.
+        secrets: Keys in use; a query with one of them is not kept. From answers they are removed by who asks.
         now: The time, ISO 8601 in UTC.
     """
 
     recorded: RecordedResponses
     model: str
     origin: str
+    secrets: Collection[str] = ()
     now: Callable[[], str] = now
 
     @property
@@ -139,13 +141,14 @@ class ModelResponses:
         Raises:
             StorageError: the disk would not.
         """
+        query = find_query(request.messages)
         self.recorded.add(
             RecordedResponse(
                 key=mark.key,
                 model=self.model,
                 origin=self.origin,
                 epoch=request.epoch,
-                query=find_query(request.messages),
+                query="" if any(secret in query for secret in self.secrets) else query,
                 recorded=mark.recorded,
                 reply=replace(reply, latency_seconds=0.0),
                 cost_usd=mark.cost_usd,
