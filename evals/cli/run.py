@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -36,6 +38,7 @@ from toolbelt.evals.execution import (
     estimate_eval,
     start_run,
 )
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.ranges import SETTINGS
@@ -259,7 +262,7 @@ def run(
     finished = start_run(request, execution, EvalConsoleReporter())
     if report is not None:
         _write_report(finished, Path(report))
-    return _show_end(finished, as_json=as_json, details=details)
+    return _show_end(finished, response_cache, as_json=as_json, details=details)
 
 
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
@@ -293,14 +296,15 @@ def resume(
         offline=offline,
     )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
-    return _show_end(run, as_json=as_json, details=details)
+    return _show_end(run, response_cache, as_json=as_json, details=details)
 
 
-def _show_end(run: Run, *, as_json: bool, details: bool) -> int:
+def _show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
     """Print what a run came to, the result last unless something is in its way, and give the exit code."""
     with RunStore(run.store, must_exist=True) as store:
         summary = summarize(store.connection, run.id)
-        problem = _find_problem(run, summary, store.find_common_error(run.id), store.spent(run.id)[0])
+        problem = _describe_unrecorded(run, response_cache) if run.not_recorded else ""
+        problem = problem or _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
         if not problem:
             notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
         show_run(store, summary, as_json=as_json, details=details)
@@ -309,13 +313,17 @@ def _show_end(run: Run, *, as_json: bool, details: bool) -> int:
     return INFRASTRUCTURE if problem else OK
 
 
-def _find_problem(run: Run, summary: RunSummary, error: str, requests: int) -> str:
+def _describe_unrecorded(run: Run, response_cache: Sequence[str]) -> str:
+    """What an offline execution left, and the command that asks for it."""
+    files = response_cache or (str(run.store.with_name(DEFAULT_CACHE)),)
+    options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files))
+    return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
+
+
+def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int) -> str:
     """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
     resume_line = f"toolbelt eval resume {summary.run}"
-    if run.not_recorded:
-        record = f"{resume_line} --response-cache FILE asks and records them"
-        return f"incomplete: {summary.reason.rstrip('.')}. Without --offline, {record}"
-    if run.end is RunEnd.INCOMPLETE:
+    if end is RunEnd.INCOMPLETE:
         failed = "; with --retry-errors what failed, too" if summary.errors else ""
         return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}"
     if summary.errors:

@@ -85,7 +85,7 @@ class ArmTiming:
     """Of the answered requests of an arm's finished trials; `None` where there are none.
 
     Attributes:
-        median_seconds: Of those that were asked, not answered by a recorded response: half of them took at most this long.
+        median_seconds: Half of those took at most this long that were asked, not answered by a recorded response.
         p95_seconds: 95% of them took at most this long.
         tools_offered: Mean number of tools at the first request of a trial.
         first_offers: Different lists of tools at the first requests, also of those that were not answered.
