@@ -25,7 +25,7 @@ from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import FiniteRange, complete_files, store_option
 from toolbelt.evals.responses.cache import ResponseCache
 from toolbelt.evals.responses.export import ExportText, ResponseExport, format_export
-from toolbelt.evals.responses.recorded import DEFAULT_CACHE, is_export
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE, format_time, is_export
 from toolbelt.evals.responses.response import RecordedResponse, digest_answer
 from toolbelt.evals.responses.summary import FileSummary, find_leaks, summarize_responses
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
@@ -207,7 +207,7 @@ def prune(
         doomed = [
             response.key
             for response in everything
-            if (limit is None or response.recorded < limit)
+            if (limit is None or response.recorded <= limit)
             and (not models or response.model in models)
             and (used is None or response.key not in used)
         ]
@@ -260,7 +260,7 @@ def _find_used(runs: Sequence[str], store: str) -> set[str] | None:
 
 def _days_ago(days: float) -> str:
     try:
-        return (datetime.now(UTC) - timedelta(days=days)).isoformat()
+        return format_time(datetime.now(UTC) - timedelta(days=days))
     except OverflowError:
         return ""
 

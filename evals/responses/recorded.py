@@ -23,9 +23,18 @@ DEFAULT_CACHE = "responses.db"
 _EXPORT_ENDINGS = (".jsonl", ".json")
 
 
+def format_time(time: datetime) -> str:
+    """ISO 8601, to the second; in one form, so that texts are in the order of times.
+
+    Args:
+        time: In UTC.
+    """
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def now() -> str:
-    """The time, ISO 8601 in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """The time, as `format_time` writes it."""
+    return format_time(datetime.now(UTC))
 
 
 class RecordedResponses:

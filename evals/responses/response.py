@@ -14,7 +14,7 @@ from toolbelt.providers.chat import Usage
 LONGEST_QUERY = 120
 """Characters of a query that are kept, for people."""
 _KEY = re.compile(r"[0-9a-f]{64}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _CHECK_DIGITS = 16
 _CHECK = re.compile(rf', "check": "([0-9a-f]{{{_CHECK_DIGITS}}})"}}')
 _TEXTS = ("key", "model", "origin", "query", "recorded", "served_by", "fingerprint", "finish_reason", "text")

@@ -268,9 +268,7 @@ class RunStore:
             return {row[0] for row in rows}
 
     def spent(self, run: str) -> tuple[int, float]:
-        """Requests made so far, retries included and reused responses not, and what they cost as far as prices are
-        known, in USD.
-        """
+        """Requests sent so far, with retries and without reused responses, and their cost in USD as far as known."""
         with self.guarded():
             row = self.connection.execute(
                 "SELECT count(*) - (SELECT count(*) FROM responses WHERE run = ?1 AND is_reused), total(cost_usd) "
