@@ -29,6 +29,7 @@ from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport, find_transport
 
 
 def run_eval(
@@ -51,6 +52,7 @@ def run_eval(
     project: Project | str | Path | None = None,
     store: str | Path | None = None,
     api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
@@ -97,6 +99,8 @@ def run_eval(
         store: The file of runs; made if need be. `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`, whatever the
             project.
         api_base: Where hosted models are asked; their provider's place if `None`.
+        transport: `auto` asks endpoints of `api_base` and servers of one's own directly, all others through litellm;
+            `litellm` asks all through litellm.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
@@ -147,6 +151,7 @@ def run_eval(
         max_retries,
         max_cost_usd,
         max_requests,
+        transport=find_transport(transport),
         response_cache=_paths(response_cache),
         offline=offline,
     )
@@ -162,6 +167,7 @@ def resume_run(
     store: str | Path | None = None,
     retry_errors: bool = False,
     api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
@@ -180,6 +186,7 @@ def resume_run(
         store: The file of runs, as for `run_eval`; that of the run if one is given.
         retry_errors: Also run again the trials that ended with an error.
         api_base: Where hosted models are asked; where they were if `None`.
+        transport: As for `run_eval`.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
@@ -201,6 +208,7 @@ def resume_run(
         max_retries,
         max_cost_usd,
         max_requests,
+        transport=find_transport(transport),
         response_cache=_paths(response_cache),
         offline=offline,
     )

@@ -30,7 +30,7 @@ from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
-from toolbelt.providers.endpoints import find_origin
+from toolbelt.providers.endpoints import Transport, find_origin
 from toolbelt.providers.known_keys import find_keys
 from toolbelt.text import plural
 
@@ -89,6 +89,7 @@ class ExecutionOptions:
         max_retries: How often a request is repeated after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
         max_requests: The run stops before it makes more requests; earlier executions included.
+        transport: How hosted models are asked.
         response_cache: Files of recorded responses: exports, which are read, and at most one cache, which is also
             written. Without a cache, what is asked is stored beside the file of runs. Nothing is recorded if empty.
         offline: Whether nothing may be asked: hosted models answer with recorded responses alone, and no connection is
@@ -104,6 +105,7 @@ class ExecutionOptions:
     max_retries: int = 5
     max_cost_usd: float | None = None
     max_requests: int | None = None
+    transport: Transport = Transport.AUTO
     response_cache: Sequence[Path] = ()
     offline: bool = False
 
@@ -125,7 +127,7 @@ class ExecutionOptions:
 
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
-        return ModelOptions(self.api_base, self.timeout_seconds, models)
+        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
 
 
 def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:

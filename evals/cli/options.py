@@ -15,6 +15,7 @@ from toolbelt.console.screen import notify
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.ranges import EXECUTION, Range
 from toolbelt.evals.running.store import DEFAULT_FILE
+from toolbelt.providers.endpoints import Transport
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -143,6 +144,14 @@ def asking_options(
     """
     options = (
         option("--api-base", metavar="URL", help=api_base),
+        option(
+            "--transport",
+            type=click.Choice([transport.value for transport in Transport]),
+            default=Transport.AUTO.value,
+            show_default=True,
+            help="How hosted models are asked. auto: an endpoint of --api-base, or a server of your own, directly; "
+            "all others through litellm.",
+        ),
         option(
             "--max-concurrency",
             type=range_type(EXECUTION["max_concurrency"]),

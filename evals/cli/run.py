@@ -46,6 +46,7 @@ from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport
 from toolbelt.text import plural
 
 _asking_options = asking_options(
@@ -62,7 +63,7 @@ _SECTIONS = {
         *("kinds", "tags", "ids", "limit", "seed", "epochs"),
     ),
     "How models are asked": (
-        *("api_base", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
+        *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config"),
     ),
     "Recorded responses": ("response_cache", "offline"),
@@ -203,6 +204,7 @@ def run(
     request_limit: int,
     ask_anyway: bool,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
@@ -253,6 +255,7 @@ def run(
     notify_environment("response_cache", "offline")
     execution = ExecutionOptions(
         *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
+        transport=Transport(transport),
         response_cache=tuple(map(Path, response_cache)),
         offline=offline,
     )
@@ -277,6 +280,7 @@ def resume(
     name: str,
     retry_errors: bool,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
@@ -292,6 +296,7 @@ def resume(
     notify_environment("response_cache", "offline")
     execution = ExecutionOptions(
         *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
+        transport=Transport(transport),
         response_cache=tuple(map(Path, response_cache)),
         offline=offline,
     )
