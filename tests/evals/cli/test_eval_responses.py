@@ -167,7 +167,7 @@ def test_X3_a_key_in_an_answer_is_removed_and_an_export_with_one_is_refused(
     monkeypatch.setenv("OTHER_API_KEY", "pick")  # set later, and in the name of the model
     refused = toolbelt("eval", "responses", "export", "c.db", "-o", "out.jsonl")
     assert refused.code == 2
-    assert mentions(refused.err, "out.jsonl:2", "key")
+    assert mentions(refused.err, "out.jsonl:", "key")
     assert "pick" not in refused.err.replace("picked", "")
     assert not Path("out.jsonl").exists()
 
@@ -189,7 +189,7 @@ def test_X3_a_broken_export_is_refused_before_anything_is_asked(
     file.write_text(file.read_text().replace("refund", "return"))
     ran = ask(toolbelt, openai_server, "--response-cache", "responses.jsonl")
     assert ran.code == 2
-    assert mentions(ran.err, "responses.jsonl:2", "changed")
+    assert mentions(ran.err, "responses.jsonl:", "changed")
     assert openai_server.count("pick-first@shop") == before
 
 
