@@ -15,7 +15,7 @@ from toolbelt.providers.chat import Usage
 from toolbelt.views.json_values import described
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `TrialRecord`
 class RequestRecord:
     """An attempt at a request that has ended; see `toolbelt.evals.running.schema` for the columns.
 
@@ -61,7 +61,7 @@ class Attempts:
     reply: Reply | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made per trial, and freezing so many fields doubles the time
 class TrialRecord:
     """A trial that has ended.
 
