@@ -19,9 +19,13 @@ function startGrid() {
 
 // Lists the cases of the trials shown, kind by kind.
 function listCases() {
-  const numbers = [...new Set(shown.map((place) => trials.case[place]))];
+  const places = new Map(); // of the trials of a case
+  for (const place of shown) {
+    if (!places.has(trials.case[place])) places.set(trials.case[place], []);
+    places.get(trials.case[place]).push(place);
+  }
   const byKind = new Map();
-  for (const number of numbers) {
+  for (const number of places.keys()) {
     const { kind } = cases[number];
     if (!byKind.has(kind)) byKind.set(kind, []);
     byKind.get(kind).push(number);
@@ -35,6 +39,7 @@ function listCases() {
       lines.push({ of: cases[number] });
     }
   }
+  shown = [...lineOfCase.keys()].flatMap((number) => places.get(number)); // the next of a trial is what stands next to it
   cell = { line: 1, arm: 0 };
   gridBox.scrollTop = 0;
   gridBox.setAttribute("aria-rowcount", lines.length + 1);
