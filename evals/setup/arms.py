@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TokenCounter
@@ -13,6 +14,7 @@ from toolbelt.errors import NotFoundError
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
+from toolbelt.evals.responses.recorded import ModelResponses
 from toolbelt.evals.running.client import Budget, Gate, Keep, RetryingClient, RetryPolicy
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.prompt_tokens import PromptCounter
@@ -178,7 +180,13 @@ class _Renderers:
 
 
 def make_trial_runners(
-    inputs: RunInputs, plan: Plan, arms: Sequence[PreparedArm], budget: Budget, policy: RetryPolicy, keep: Keep
+    inputs: RunInputs,
+    plan: Plan,
+    arms: Sequence[PreparedArm],
+    budget: Budget,
+    policy: RetryPolicy,
+    keep: Keep,
+    responses: Mapping[str, ModelResponses] = MappingProxyType({}),
 ) -> tuple[TrialRunner, ...]:
     """One trial runner for each arm; those of one model share its gate.
 
@@ -189,6 +197,7 @@ def make_trial_runners(
         budget: Over all models.
         policy: How failures are met.
         keep: Makes an attempt durable.
+        responses: By model, recorded ones that are used in place of asking, and where new ones are stored.
     """
     scorer = Scorer(ArgumentSchemas(inputs.catalog))
     gates: dict[str, Gate] = {}
@@ -198,7 +207,8 @@ def make_trial_runners(
         model = arm.arm.model
         gate = gates.setdefault(model, Gate())
         counter = prompts.setdefault(arm.counter.name, PromptCounter(arm.counter))
-        client = RetryingClient(arm.model, budget, policy, keep, gate, random.Random())  # noqa: S311  only spreads the waits
+        chance = random.Random()  # noqa: S311  only spreads the waits
+        client = RetryingClient(arm.model, budget, policy, keep, gate, chance, responses=responses.get(model))
         sampling = _with_wire_name(plan.sampling, arm.renderer)
         runners.append(
             TrialRunner(

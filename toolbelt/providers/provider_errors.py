@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,6 +15,8 @@ from toolbelt.providers.chat import Failure, ModelError
 
 MESSAGE_LENGTH = 300
 """Most characters of a provider's message that are stored."""
+_LONGEST_BODY = 100_000
+"""Bytes of an error that are looked at."""
 
 _FAILURE_OF_STATUS: Mapping[int, Failure] = MappingProxyType(
     {
@@ -176,10 +179,52 @@ def make_model_error(
     text = _without_innards(str(getattr(error, "message", None) or error or type(error).__name__))
     if "onnection error" in text and (cause := _root(error)) is not error:
         text = f"{text} {cause}"  # refused, reset, no such host: the outer ones do not say
-    failure = _find_failure(error, status, f"{text} {_code(error)}".lower())
+    named = next((known for kind in type(error).__mro__ if (known := _FAILURE_OF_CLASS.get(kind.__name__))), None)
+    if status is None and named in (None, Failure.UNAVAILABLE, Failure.RATE_LIMIT):
+        # A provider that is not asked over our connections.
+        status_code = getattr(error, "status_code", None)
+        status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
+    failure = _find_failure(named, status, f"{text} {_code(error)}".lower())
     message = clean_message(text, secrets) or type(error).__name__
-    wait = _retry_after(error, text) if failure.is_passing else None
+    wait = _retry_after(_headers_of(error), text) if failure.is_passing else None
     return ModelError(failure, message, wait, latency_seconds)
+
+
+def make_answer_error(
+    status: int, headers: Mapping[str, str], body: bytes, secrets: Iterable[str], latency_seconds: float
+) -> ModelError:
+    """Classify an answer that is an error, as its server sent it.
+
+    Args:
+        status: The HTTP status; 200 where an error came with it.
+        headers: The answer's.
+        body: The answer's.
+        secrets: Keys in use, which must not be shown.
+        latency_seconds: How long it took.
+    """
+    text = body[:_LONGEST_BODY].decode(errors="replace")
+    message, codes = _read_error(text)
+    failure = _find_failure(None, status, f"{message} {codes}".lower())
+    wait = _retry_after(({name.lower(): value for name, value in headers.items()},), text)
+    shown = clean_message(message, secrets) or f"HTTP status {status}"
+    return ModelError(failure, shown, wait if failure.is_passing else None, latency_seconds)
+
+
+def _read_error(text: str) -> tuple[str, str]:
+    """A server's message, and its codes and details; the whole text where it has none of the known forms."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return text, ""
+    data = data[0] if isinstance(data, list) and data else data  # Gemini's form beside OpenAI's
+    error = data.get("error", data) if isinstance(data, dict) else None
+    if isinstance(error, str):
+        return error, str(data.get("error_type", "")) if isinstance(data, dict) else ""
+    if not isinstance(error, dict):
+        return text, ""
+    message = next((error[key] for key in ("message", "detail", "msg") if error.get(key)), None)
+    codes = " ".join(str(error[key]) for key in ("code", "type", "status", "details") if error.get(key))
+    return (text if message is None else message if isinstance(message, str) else json.dumps(message)), codes
 
 
 def clean_message(text: str, secrets: Iterable[str] = ()) -> str:
@@ -224,12 +269,7 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _find_failure(error: BaseException, status: int | None, words: str) -> Failure:
-    named = next((known for kind in type(error).__mro__ if (known := _FAILURE_OF_CLASS.get(kind.__name__))), None)
-    if status is None and named in (None, Failure.UNAVAILABLE, Failure.RATE_LIMIT):
-        # A provider that is not asked over our connections.
-        status_code = getattr(error, "status_code", None)
-        status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
+def _find_failure(named: Failure | None, status: int | None, words: str) -> Failure:
     if (failure := _failure_of_words(_ACCOUNT_WORDINGS, status, words)) is not None:
         too_much = failure is Failure.RATE_LIMIT and _is_above_limit(words)
         return Failure.REQUEST_TOO_LARGE if too_much else failure
@@ -262,20 +302,25 @@ def _failure_of_status(status: int | None) -> Failure | None:
     return _FAILURE_OF_STATUS.get(status, Failure.BAD_REQUEST)
 
 
-def _retry_after(error: BaseException, text: str) -> float | None:
-    """Seconds that the headers ask to wait, or, as Gemini does, the body."""
+def _headers_of(error: BaseException) -> Iterator[Mapping[str, str]]:
+    """The headers of the answer that an exception of litellm's or the SDK's is about."""
     for headers in (
         getattr(error, "litellm_response_headers", None),
         getattr(getattr(error, "response", None), "headers", None),
     ):
         try:
-            named = {str(name).lower(): str(value) for name, value in dict(headers or {}).items()}
+            yield {str(name).lower(): str(value) for name, value in dict(headers or {}).items()}
         except (TypeError, ValueError):
             continue
-        now = datetime.now(UTC)
-        if (milliseconds := parse_retry_after(named.get("retry-after-ms", ""), now)) is not None:
+
+
+def _retry_after(sources: Iterable[Mapping[str, str]], text: str) -> float | None:
+    """Seconds that the headers ask to wait, or, as Gemini does, the body."""
+    now = datetime.now(UTC)
+    for headers in sources:
+        if (milliseconds := parse_retry_after(headers.get("retry-after-ms", ""), now)) is not None:
             return milliseconds / 1000
-        if (wait := parse_retry_after(named.get("retry-after", ""), now)) is not None:
+        if (wait := parse_retry_after(headers.get("retry-after", ""), now)) is not None:
             return wait
     stated = _RETRY_DELAY.search(text)
     return None if stated is None else float(stated[1])

@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -113,6 +114,7 @@ def _make_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),  # how many at a time is for the runner to say
         cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),  # how long is for the client to say
         response_class=_TimedResponse,
         trace_configs=[trace],
     )
@@ -123,10 +125,12 @@ class TimedConnections:
 
     Attributes:
         session: Open until the last of them lets go.
+        when_closed: Called then, each once.
     """
 
     def __init__(self) -> None:
         self.session = _make_session()
+        self.when_closed: set[Callable[[], Awaitable[None]]] = set()
         self._loop = asyncio.get_running_loop()
         self._users = 0
 
@@ -145,13 +149,15 @@ class TimedConnections:
         connections._users += 1
         return connections
 
-    async def release(self) -> bool:
-        """Close the connections if nobody else is using them; whether that was so."""
+    async def release(self) -> None:
+        """Close the connections if nobody else is using them."""
         self._users -= 1
         if self._users > 0:
-            return False
+            return
         await self.session.close()
-        return True
+        for close in self.when_closed:
+            await close()
+        await asyncio.sleep(0)  # sockets are closed in the next step of the loop, which may be the last one otherwise
 
 
 _CONNECTIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, TimedConnections] = WeakKeyDictionary()

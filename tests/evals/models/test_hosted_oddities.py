@@ -13,6 +13,7 @@ from toolbelt.evals.conversation import Conversation, Message, Reply, ToolUse
 from toolbelt.providers.chat import Failure, Usage
 from toolbelt.providers.chat_body import sendable
 
+pytestmark = pytest.mark.usefixtures("each_transport")
 KEY = "sk-test-0123456789abcdef"
 PROVIDERS = ("openai", "hosted_vllm")
 
