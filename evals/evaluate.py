@@ -58,6 +58,8 @@ def run_eval(
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
+    response_cache: str | Path | Sequence[str | Path] = (),
+    offline: bool = False,
     on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
@@ -104,6 +106,9 @@ def run_eval(
         max_retries: Times that a request is asked again after a failure that may pass.
         max_cost_usd: The run stops before it costs more, but for the answers under way.
         max_requests: The run stops before it asks more often.
+        response_cache: Files of recorded responses of hosted models, which are used in place of asking: exports, which
+            are read, and at most one cache, where new ones are stored. Nothing is recorded if empty.
+        offline: Whether no connection may be opened, so that hosted models answer with recorded responses alone.
         on_note: Called with everything that should be known before the run is trusted; `Run.notes` has the same.
         on_trial: Called with each trial that is finished and stored.
 
@@ -146,7 +151,9 @@ def run_eval(
         max_retries,
         max_cost_usd,
         max_requests,
-        find_transport(transport),
+        transport=find_transport(transport),
+        response_cache=_paths(response_cache),
+        offline=offline,
     )
     reporter = CallbackReporter(on_note, on_trial)
     run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
@@ -166,6 +173,8 @@ def resume_run(
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
+    response_cache: str | Path | Sequence[str | Path] = (),
+    offline: bool = False,
     on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
@@ -183,6 +192,8 @@ def resume_run(
         max_retries: Times that a request is asked again after a failure that may pass.
         max_cost_usd: The run stops before it costs more, what it has cost before included.
         max_requests: The run stops before it asks more often; likewise.
+        response_cache: As for `run_eval`.
+        offline: As for `run_eval`.
         on_note: Called with each note; `Run.notes` has the same.
         on_trial: Called with each trial that is finished and stored.
 
@@ -197,7 +208,9 @@ def resume_run(
         max_retries,
         max_cost_usd,
         max_requests,
-        find_transport(transport),
+        transport=find_transport(transport),
+        response_cache=_paths(response_cache),
+        offline=offline,
     )
     reporter = CallbackReporter(on_note, on_trial)
     path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
@@ -228,6 +241,10 @@ def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:
 
 def _project(given: Project | str | Path | None) -> Project | Path | None:
     return Path(given) if isinstance(given, str) else given
+
+
+def _paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

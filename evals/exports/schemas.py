@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.evidence import baseline_format
 from toolbelt.evals.analysis.gate import gate_json as gate
 from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
+from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate
 from toolbelt.evals.probing import results as probing
 from toolbelt.evals.running.overflow import ModelLimits
@@ -42,6 +43,8 @@ _PARTS: Mapping[str, Mapping[str, type]] = MappingProxyType(
             "arm": ArmSummary,
             "pass": PassAtK,
             "room": ModelLimits,
+            "model_responses": ModelResponses,
+            "answer_origin": AnswerOrigin,
             "result": ResultData,
             "result_arm": ResultArm,
             "arm_finding": ArmFinding,

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Model, Request
+from toolbelt.evals.responses.recorded import ModelResponses
+from toolbelt.evals.responses.response import ResponseMark
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
 from toolbelt.evals.running.reply_faults import ReplyFault, find_fault
@@ -58,6 +60,10 @@ class Budget:
         """Replace the booked cost with the real cost."""
         self._booked -= booked_usd
         self.cost_usd += cost_usd or 0.0
+
+
+class NotRecorded(Exception):  # noqa: N818  what became of a request, not a mistake
+    """Nothing may be asked, and the answer to a request was not recorded."""
 
 
 Keep = Callable[[RequestRecord], Awaitable[None]]
@@ -110,6 +116,7 @@ class RetryingClient:
         pace: Shared by all trials of the model.
         chance: Spreads the waits.
         sleep: How to wait.
+        responses: Recorded ones, which are used in place of asking; `None` where none are to be.
     """
 
     model: Model
@@ -119,6 +126,7 @@ class RetryingClient:
     pace: Pace = field(default_factory=Pace)
     chance: random.Random = field(default_factory=random.Random)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    responses: ModelResponses | None = None
 
     async def ask(
         self,
@@ -146,7 +154,11 @@ class RetryingClient:
         Raises:
             Unanswered: there was none.
             CapReached: the budget does not allow it.
+            NotRecorded: nothing may be asked.
         """
+        key = "" if self.responses is None else self.responses.make_key(request)
+        if (reused := await self._reuse(key, request, trial, number, earlier)) is not None:
+            return reused
         least = self.model.cost_usd(Usage(own_tokens, 0))
         booked = self.model.cost_usd(Usage(own_tokens, request.sampling.max_tokens or 0)) or 0.0
         so_far = earlier
@@ -172,7 +184,11 @@ class RetryingClient:
                 failed = find_fault(request, reply, own_tokens)
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
-            await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost))
+            mark: ResponseMark | None = None
+            if self.responses is not None and reply is not None and failed is None:
+                mark = self.responses.mark(key, reply, cost)
+                self.responses.add(mark, request, reply)  # first: a kill before the next line asks nothing again
+            await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost, mark))
             so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), None if failed else reply)
             if failed is not None or reply is None:
                 raise failed or AssertionError("neither a reply nor a failure")
@@ -182,6 +198,20 @@ class RetryingClient:
             return await self._retrying(once), so_far
         except ModelError as error:
             raise Unanswered(error, so_far) from None
+
+    async def _reuse(
+        self, key: str, request: Request, trial: int, number: int, earlier: Attempts
+    ) -> tuple[Reply, Attempts] | None:
+        """The recorded answer, which is no request: it counts towards no cap, waits for nobody and costs nothing."""
+        if self.responses is None:
+            return None
+        if (hit := self.responses.find(key)) is None:
+            if self.responses.is_offline:
+                raise NotRecorded
+            return None
+        reply, mark = hit
+        await self.keep(_record(request, trial, number, earlier.attempts, reply, None, 0.0, mark))
+        return reply, Attempts(earlier.attempts + 1, earlier.cost_usd, reply)
 
     async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:
         retries, is_sent_again = 0, False
@@ -252,6 +282,7 @@ def _record(
     reply: Reply | None,
     failed: ModelError | None,
     cost_usd: float | None,
+    response: ResponseMark | None = None,
 ) -> RequestRecord:
     return RequestRecord(
         trial=trial,
@@ -264,6 +295,7 @@ def _record(
         message="" if failed is None else failed.message,
         latency_seconds=failed.latency_seconds if reply is None and failed is not None else _latency(reply),
         cost_usd=cost_usd,
+        response=response,
     )
 
 

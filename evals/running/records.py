@@ -10,11 +10,12 @@ from typing import Any
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
+from toolbelt.evals.responses.response import ResponseMark
 from toolbelt.providers.chat import Usage
 from toolbelt.views.json_values import described
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `TrialRecord`
 class RequestRecord:
     """An attempt at a request that has ended; see `toolbelt.evals.running.schema` for the columns.
 
@@ -29,6 +30,7 @@ class RequestRecord:
         message: What the provider said to that.
         latency_seconds: Without time spent queueing here.
         cost_usd: `None` if unknown.
+        response: Where the answer is in a response cache; `None` where it is in none.
     """
 
     trial: int
@@ -41,6 +43,7 @@ class RequestRecord:
     message: str
     latency_seconds: float
     cost_usd: float | None
+    response: ResponseMark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Attempts:
     reply: Reply | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made per trial, and freezing so many fields doubles the time
 class TrialRecord:
     """A trial that has ended.
 

@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.grouped_writes import GroupedWrites, Rows
+from toolbelt.evals.running.grouped_writes import GroupedWrites, Row, Rows
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import (
@@ -42,6 +42,7 @@ NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
 _REMEMBERED = 1000
 _ADD_OFFER = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
+_ADD_RESPONSE = f"INSERT OR REPLACE INTO responses VALUES ({','.join('?' * 9)})"  # noqa: S608
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
 _VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
 
@@ -267,10 +268,12 @@ class RunStore:
             return {row[0] for row in rows}
 
     def spent(self, run: str) -> tuple[int, float]:
-        """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
+        """Requests sent so far, with retries and without reused responses, and their cost in USD as far as known."""
         with self.guarded():
             row = self.connection.execute(
-                "SELECT count(*), total(cost_usd) FROM requests WHERE run = ?", (run,)
+                "SELECT count(*) - (SELECT count(*) FROM responses WHERE run = ?1 AND is_reused), total(cost_usd) "
+                "FROM requests WHERE run = ?1",
+                (run,),
             ).fetchone()
         return int(row[0]), float(row[1])
 
@@ -299,11 +302,13 @@ class RunStore:
             record.latency_seconds,
             record.cost_usd,
         )
+        rows: list[tuple[str, Row]] = [(_ADD_REQUEST, values)]
         if self._is_news(offer.digest):
-            names = json.dumps(list(offer.by_name))
-            await self.writes.add((_ADD_OFFER, (offer.digest, names)), (_ADD_REQUEST, values))
-        else:
-            await self.writes.add((_ADD_REQUEST, values))
+            rows.append((_ADD_OFFER, (offer.digest, json.dumps(list(offer.by_name)))))
+        if (mark := record.response) is not None:
+            marked = (mark.key, mark.answer, mark.recorded, mark.is_reused, mark.cost_usd)
+            rows.append((_ADD_RESPONSE, (*values[:4], *marked)))
+        await self.writes.add(*rows)
 
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
         """Store cases, all or none, once for all their trials; a case that is already stored stays."""

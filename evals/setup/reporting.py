@@ -60,6 +60,8 @@ class NoteKind(StrEnum):
     """A model is reported to call no tools, and is run all the same."""
     RETRIED = "retried"
     """Trials that failed are run again."""
+    RECORDED = "recorded"
+    """Responses were stored in a cache that nobody named."""
     INTERRUPTED = "interrupted"
     """The user interrupted the run, which can be resumed."""
     NO_REPORT = "no_report"
