@@ -101,7 +101,7 @@ def report(
         from toolbelt.evals.views.economics import economics_view
 
         show_view(Text())
-        show_view(economics_view(economics, screen), screen)
+        show_blocks(economics_view(economics))
     show_view(Text())
     if findings.gate is not None:
         from toolbelt.evals.views.gate_terminal import gate_view

@@ -10,11 +10,12 @@ from typing import IO, Any
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
-from toolbelt.evals.analysis.result import find_result
+from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.viewer.arms import arm_columns
 from toolbelt.evals.viewer.findings import forest_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
@@ -93,7 +94,7 @@ def write_page(
             "comparison": comparison,
             "pairs": pair_values(comparison, summary),
         },
-        _script_data(summary, names, comparison),
+        _script_data(summary, names, result),
     )
     file.write(frame.head)
     written = 0
@@ -151,14 +152,15 @@ _OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role")
 """Settings that are paths of one machine, or stand elsewhere in the page."""
 
 
-def _script_data(summary: RunSummary, names: Sequence[str], comparison: Comparison | None) -> dict[str, Any]:
+def _script_data(summary: RunSummary, names: Sequence[str], result: RunResult) -> dict[str, Any]:
     return {
         "run": summary.run,
         "arms": list(names),
         "epochs": summary.epochs,
         "longest": LONGEST_TEXT,
         "outcomes": [[outcome.value, _sort(outcome)] for outcome in Outcome],
-        "pair": _compared(summary, comparison),
+        "oracles": [place for place, arm in enumerate(summary.arms) if is_oracle(arm.toolset)],
+        "first": _first(summary, result),
     }
 
 
@@ -168,11 +170,7 @@ def _sort(outcome: Outcome) -> str:
     return "right" if outcome.is_right_by_names else "wrong"
 
 
-def _compared(summary: RunSummary, comparison: Comparison | None) -> list[int]:
-    """Positions of the arms whose flipped cases are shown first: those compared first, if they are of this run."""
-    keys = [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]
-    if comparison is not None and comparison.new.name == summary.run and comparison.is_within:
-        for pair in comparison.pairs:
-            if pair.old.key in keys and pair.new.key in keys:
-                return [keys.index(pair.old.key), keys.index(pair.new.key)]
-    return [0, 1] if len(keys) > 1 else []
+def _first(summary: RunSummary, result: RunResult) -> int:
+    """The position of the arm whose confusions are shown first: the one to take."""
+    arm = result.recommended or result.reference
+    return next((place for place, one in enumerate(summary.arms) if one is arm), 0)

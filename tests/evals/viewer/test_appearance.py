@@ -66,7 +66,7 @@ def test_nothing_moves_once_it_is_drawn(browser: Browser, small: Path) -> None:
             " window.moved += one.value; }).observe({ type: 'layout-shift', buffered: true });"
         )
         page = seen.open(small)
-        page.wait_for_selector("#flip-table tbody tr", state="attached")
+        page.wait_for_selector("#confusion-table tbody tr", state="attached")
         page.wait_for_timeout(100)
         assert page.evaluate("window.moved") < 0.1  # what the web calls good
 
@@ -81,7 +81,7 @@ def test_nothing_is_wider_than_the_screen_and_every_text_stands_out(
     page.emulate_media(media="screen", color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 700})
     shared.open(compared)
-    page.wait_for_selector("#flip-table tbody tr", state="attached")
+    page.wait_for_selector("#confusion-table tbody tr", state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert faint_texts(page) == []
     page.evaluate("location.hash = '#trial=5'")
@@ -105,7 +105,7 @@ def test_without_a_script_verdict_tables_and_pictures_are_there(browser: Browser
 
 def test_hostile_texts_are_only_text(seen: Watched, tmp_path: Path) -> None:
     page = seen.open(page_file(hostile_run(), tmp_path))
-    page.wait_for_selector("#flip-table", state="attached")
+    page.wait_for_selector("#confusion-table tbody tr", state="attached")
     for number in range(len(HOSTILE)):
         page.evaluate(f"location.hash = '#trial={number}'")
         expect(page.locator("#trial-eyebrow")).to_have_text(re.compile(f"trial {number}$"))

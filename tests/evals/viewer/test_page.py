@@ -68,11 +68,11 @@ def test_every_trial_is_in_the_blocks() -> None:
     assert sum(len(block["trials"]) for block in read.blocks("details")) == 60
 
 
-def test_the_script_is_told_arms_outcomes_and_which_to_compare() -> None:
+def test_the_script_receives_arms_outcomes_and_whose_confusions_come_first() -> None:
     (data,) = Read.of(page_text(small_run())).find("script", id="data")
     loaded = json.loads(data.text)
     assert loaded["arms"] == ["full", "loadout", "tiered"]
-    assert loaded["pair"] == [0, 1]
+    assert (loaded["first"], loaded["oracles"]) == (0, [])
     sorts = dict(loaded["outcomes"])
     assert (sorts["correct"], sorts["wrong_arguments"]) == ("right", "right")
     assert (sorts["error"], sorts["context_overflow"], sorts["refused"]) == ("unscored", "unscored", "wrong")
