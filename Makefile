@@ -10,7 +10,7 @@ STORY ?= full,loadout,tiered,dynamic,oracle+9
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval eval-all test lint types unit bench real servers simulate gate baseline rivals format lock build clean
+.PHONY: help install eval eval-all test lint types unit bench docs real servers simulate gate baseline rivals format lock build clean
 
 help:  ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ types: $(READY)  ## Static types
 unit: $(READY)  ## The tests on all cores, then the benchmarks, which have the machine to themselves
 	$(BIN)/pytest -n auto --dist worksteal --ignore tests/benchmarks --ignore tests/real
 	$(BIN)/pytest tests/benchmarks
+
+docs: $(VENV)/.docs  ## The documentation as a site, in build/docs/site; fails on a broken link or anchor
+	@$(BIN)/python docs/make_site.py build/docs
+	@$(BIN)/zensical build --clean --strict -f build/docs/zensical.toml
 
 bench: $(READY)  ## The benchmarks alone, with their figures
 	$(BIN)/pytest tests/benchmarks -s
@@ -89,7 +93,7 @@ lock:  ## Pin the newest releases that fit, in constraints.txt
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q --upgrade pip setuptools
-	build/lock/bin/pip install -q '.[dev]'
+	build/lock/bin/pip install -q --group docs '.[dev]'
 	build/lock/bin/pip list --format=freeze | grep -vi '^agent.toolbelt=' > constraints.txt
 	rm -rf build/lock
 
@@ -105,4 +109,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt pip setuptools
 	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(READY)
+	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt --group docs
 	@touch $@

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolbelt.providers.chat import NOTHING_REPORTED, Usage
@@ -33,7 +33,7 @@ class ToolUse:
     def from_text(cls, call_id: str, name: str, text: str) -> ToolUse:
         """Read the arguments; an empty text is an empty object, as some providers send it."""
         try:
-            arguments = json.loads(text, parse_constant=_refuse_constant) if text.strip() else {}
+            arguments = _DECODER.decode(text) if text.strip() else {}
         except (ValueError, RecursionError):
             arguments = None
         return cls(call_id, name, text, arguments if isinstance(arguments, dict) else None)
@@ -51,6 +51,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+"""Made once: `json.loads` makes one for each text."""
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 """Finish reasons of an answer that reached the token limit, as providers word them; litellm writes `length`."""
 
@@ -66,6 +68,8 @@ class Reply:
         finish_reason: As the provider words it.
         served_by: The model that answered, as the provider names it.
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
+        fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
+        hold_seconds: Until there is something left of the provider's limits; 0 where there is. It is not stored.
     """
 
     text: str = ""
@@ -74,6 +78,8 @@ class Reply:
     finish_reason: str = ""
     served_by: str = ""
     latency_seconds: float = 0.0
+    fingerprint: str = ""
+    hold_seconds: float = field(default=0.0, compare=False)
 
     @property
     def is_cut(self) -> bool:
@@ -132,7 +138,7 @@ class Conversation:
 
     def extended(self, reply: Reply, answers: tuple[str, ...], follow_up: str = "") -> Conversation:
         """With one more exchange."""
-        return replace(self, exchanges=(*self.exchanges, Exchange(reply, answers, follow_up)))
+        return Conversation(self.opening, (*self.exchanges, Exchange(reply, answers, follow_up)), self.epoch)
 
     def to_messages(self) -> list[Message]:
         """In OpenAI's form, for the next request."""

@@ -29,6 +29,7 @@ from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport, find_transport
 
 
 def run_eval(
@@ -51,11 +52,14 @@ def run_eval(
     project: Project | str | Path | None = None,
     store: str | Path | None = None,
     api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
+    response_cache: str | Path | Sequence[str | Path] = (),
+    offline: bool = False,
     on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
@@ -95,11 +99,16 @@ def run_eval(
         store: The file of runs; made if need be. `TOOLBELT_STORE`, else `.toolbelt/runs.db`, if `None`, whatever the
             project.
         api_base: Where hosted models are asked; their provider's place if `None`.
+        transport: `auto` asks endpoints of `api_base` and servers of one's own directly, all others through litellm;
+            `litellm` asks all through litellm.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
         max_cost_usd: The run stops before it costs more, but for the answers under way.
         max_requests: The run stops before it asks more often.
+        response_cache: Files of recorded responses of hosted models, which are used in place of asking: exports, which
+            are read, and at most one cache, where new ones are stored. Nothing is recorded if empty.
+        offline: Whether no connection may be opened, so that hosted models answer with recorded responses alone.
         on_note: Called with everything that should be known before the run is trusted; `Run.notes` has the same.
         on_trial: Called with each trial that is finished and stored.
 
@@ -135,7 +144,17 @@ def run_eval(
         store=find_store(store),
         project=_project(project),
     )
-    options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    options = ExecutionOptions(
+        api_base,
+        max_concurrency,
+        timeout_seconds,
+        max_retries,
+        max_cost_usd,
+        max_requests,
+        transport=find_transport(transport),
+        response_cache=_paths(response_cache),
+        offline=offline,
+    )
     reporter = CallbackReporter(on_note, on_trial)
     run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
     return replace(run, notes=tuple(reporter.notes))
@@ -148,11 +167,14 @@ def resume_run(
     store: str | Path | None = None,
     retry_errors: bool = False,
     api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
     timeout_seconds: float = 120.0,
     max_retries: int = 5,
     max_cost_usd: float | None = None,
     max_requests: int | None = None,
+    response_cache: str | Path | Sequence[str | Path] = (),
+    offline: bool = False,
     on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
@@ -164,11 +186,14 @@ def resume_run(
         store: The file of runs, as for `run_eval`; that of the run if one is given.
         retry_errors: Also run again the trials that ended with an error.
         api_base: Where hosted models are asked; where they were if `None`.
+        transport: As for `run_eval`.
         max_concurrency: Trials under way at once.
         timeout_seconds: For one request.
         max_retries: Times that a request is asked again after a failure that may pass.
         max_cost_usd: The run stops before it costs more, what it has cost before included.
         max_requests: The run stops before it asks more often; likewise.
+        response_cache: As for `run_eval`.
+        offline: As for `run_eval`.
         on_note: Called with each note; `Run.notes` has the same.
         on_trial: Called with each trial that is finished and stored.
 
@@ -176,7 +201,17 @@ def resume_run(
         NotFoundError: no such run.
         ToolbeltError: the cases, the catalog or a loadout changed since the run began, or another process works on it.
     """
-    options = ExecutionOptions(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests)
+    options = ExecutionOptions(
+        api_base,
+        max_concurrency,
+        timeout_seconds,
+        max_retries,
+        max_cost_usd,
+        max_requests,
+        transport=find_transport(transport),
+        response_cache=_paths(response_cache),
+        offline=offline,
+    )
     reporter = CallbackReporter(on_note, on_trial)
     path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
     around = _project(project)
@@ -206,6 +241,10 @@ def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:
 
 def _project(given: Project | str | Path | None) -> Project | Path | None:
     return Path(given) if isinstance(given, str) else given
+
+
+def _paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.evals.models.model import WORD_MATCHING
-from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.models.hosted import PricedModel
+from toolbelt.evals.models.model import WORD_MATCHING, Model
+from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
 from toolbelt.evals.models.scripted import PREFIX
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE, ModelResponses, RecordedResponses
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan, RunSettings
 from toolbelt.evals.running.ranges import EXECUTION, refuse_outside
 from toolbelt.evals.running.runner import Runner, run_to_end
@@ -26,6 +32,8 @@ from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
+from toolbelt.providers.endpoints import Transport, find_origin
+from toolbelt.providers.known_keys import find_keys
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -83,6 +91,11 @@ class ExecutionOptions:
         max_retries: How often a request is repeated after a failure that may pass.
         max_cost_usd: The run stops before it costs more; earlier executions included.
         max_requests: The run stops before it makes more requests; earlier executions included.
+        transport: How hosted models are asked.
+        response_cache: Files of recorded responses: exports, which are read, and at most one cache, which is also
+            written. Without a cache, what is asked is stored beside the file of runs. Nothing is recorded if empty.
+        offline: Whether nothing may be asked: hosted models answer with recorded responses alone, and no connection is
+            opened.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
@@ -94,19 +107,40 @@ class ExecutionOptions:
     max_retries: int = 5
     max_cost_usd: float | None = None
     max_requests: int | None = None
+    transport: Transport = Transport.AUTO
+    response_cache: Sequence[Path] = ()
+    offline: bool = False
 
     def __post_init__(self) -> None:
         refuse_outside(EXECUTION, self)
 
+    @property
+    def opener(self) -> Callable[[str, ModelOptions], Model]:
+        """How a model is opened: offline only its price is, which takes neither key nor client."""
+        return open_price if self.offline else open_model
+
+    def network(self) -> AbstractContextManager[None]:
+        """Refuses connections while it is open, if nothing may be asked."""
+        if not self.offline:
+            return nullcontext()
+        from toolbelt.evals.responses.offline import no_network  # sockets
+
+        return no_network()
+
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
-        return ModelOptions(self.api_base, self.timeout_seconds, models)
+        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
 
 
 def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:
     """Set a run up and run it; errors are those of `run_eval`."""
+    with options.network():
+        return _start(request, options, reporter, started)
+
+
+def _start(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started) -> Run:
     inputs, plan = plan_run(request, reporter)
-    arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter)
+    arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter, options.opener)
     for note in find_shortfalls(arms, inputs.cases_of(plan)):
         reporter.note(note)
     _refuse_unpriced(arms, options.max_cost_usd)
@@ -174,7 +208,7 @@ def continue_run(
     project: Project | Path | None = None,
 ) -> Run:
     """Go on with a run; errors are those of `resume_run`."""
-    with RunStore(path, must_exist=True) as store:
+    with options.network(), RunStore(path, must_exist=True) as store:
         row = store.get(name)
         plan = row.plan
         config = plan.config if project is None else None
@@ -182,7 +216,7 @@ def continue_run(
         inputs.refuse_changes(plan)
         if options.api_base is None:  # else the rest would go to somebody else, cases, key and all
             options = replace(options, api_base=plan.api_base)
-        arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter)
+        arms = prepare_arms(inputs, plan, options.model_options(inputs.project.models), reporter, options.opener)
         for note in find_shortfalls(arms, inputs.cases_of(plan)):
             reporter.note(note)
         _refuse_unpriced(arms, options.max_cost_usd)
@@ -206,12 +240,18 @@ def _execute(
     requests, cost_usd = store.spent(run)
     budget = Budget(options.max_requests, options.max_cost_usd, requests, cost_usd)
     policy = RetryPolicy(options.max_retries)
-    runners = make_trial_runners(inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record))
+    paces = {arm.arm.model: Pace(arm.arm.model, options.max_concurrency) for arm in arms}
     cases = inputs.cases_of(plan)
     for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
         reporter.note(note)
     try:
-        with reporter.watch(run, plan, store, budget) as watcher:
+        with (
+            _open_responses(options, store.path, arms) as recorded,
+            reporter.watch(run, plan, store, budget, tuple(paces.values())) as watcher,
+        ):
+            responses = {} if recorded is None else _responses_by_model(recorded, arms, options, inputs.project.models)
+            keep = partial(store.add_request, run)
+            runners = make_trial_runners(inputs, plan, arms, budget, policy, keep, responses, paces)
             runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
             started(runner)
             end = run_to_end(runner)
@@ -219,7 +259,36 @@ def _execute(
         text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
         reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise
-    return Run(run, store.path, end, "; ".join(runner.reasons), models=inputs.project.models)
+    if recorded is not None and recorded.added and recorded.cache_path not in options.response_cache:
+        place = str(recorded.cache_path)
+        added = plural(recorded.added, "response")
+        text = f"recorded {added} in {place}; to commit them: toolbelt eval responses export {place}"
+        reporter.note(RunNote(NoteKind.RECORDED, text, (place,)))
+    reasons = "; ".join(runner.reasons)
+    return Run(run, store.path, end, reasons, not_recorded=runner.not_recorded, models=inputs.project.models)
+
+
+def _open_responses(
+    options: ExecutionOptions, store: Path, arms: Sequence[PreparedArm]
+) -> AbstractContextManager[RecordedResponses | None]:
+    """The recorded responses that an execution uses and adds to; `None` where it does neither."""
+    wants = bool(options.response_cache) or options.offline
+    if not wants or not any(isinstance(arm.model, PricedModel) for arm in arms):
+        return nullcontext()
+    files = tuple(map(Path, options.response_cache))
+    return RecordedResponses(files, default_cache=store.with_name(DEFAULT_CACHE), is_offline=options.offline)
+
+
+def _responses_by_model(
+    recorded: RecordedResponses, arms: Sequence[PreparedArm], options: ExecutionOptions, models: ModelTable
+) -> dict[str, ModelResponses]:
+    """Of hosted models; local and scripted ones ask nobody."""
+    hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
+    secrets = find_keys(os.environ)
+    return {
+        model: ModelResponses(recorded, model, find_origin(model, options.api_base, models), secrets)
+        for model in hosted
+    }
 
 
 def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) -> None:

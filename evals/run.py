@@ -35,6 +35,7 @@ class Run:
         end: How the session ended: `finished`, or `incomplete` where something is left to be resumed.
         reason: Why it is incomplete; empty if it is finished.
         notes: What should be known of it.
+        not_recorded: Trials left unscored by an offline execution, as a response of theirs was not recorded.
         models: Where prices are looked up for a report; litellm's table, without a cache, if `None`.
     """
 
@@ -43,6 +44,7 @@ class Run:
     end: RunEnd
     reason: str = ""
     notes: tuple[RunNote, ...] = ()
+    not_recorded: int = 0
     models: ModelTable | None = None
 
     def __repr__(self) -> str:

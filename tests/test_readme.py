@@ -1,11 +1,9 @@
-"""Every command and program of the README does what it says there."""
+"""The README: what it shows of the shipped cases is so, and the agent of the documentation works."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,62 +12,121 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Toolbelt, project, toolbelt
+from tests.documents import ROOT, blocks, read, titled
 from tests.servers.running import OpenAIServer, openai_server
 from toolbelt import Catalog, ToolLoadoutRegistry
 from toolbelt.catalog.lint import lint_catalog
+from toolbelt.evals.analysis.comparison.compare import compare_runs
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison
+from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, read_baseline
+from toolbelt.evals.statistics.intervals import wilson_interval
 from toolbelt.loadouts.reader import loadouts_of
-from toolbelt.mcp.approvals import Approvals
-from toolbelt.mcp.client_configs import read_client_config
-from toolbelt.stores.files import state_folder
 
 __all__ = ["openai_server", "project", "toolbelt"]  # fixtures
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+BASELINE = ROOT / "reports" / "baseline.json"
+"""What the shipped cases come to; `make gate` holds the code against it."""
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+@pytest.fixture(scope="module")
+def baseline() -> Baseline:
+    return read_baseline(BASELINE)
 
 
-SESSIONS = [
-    commands
-    for block in blocks("console")
-    if (
-        commands := [
-            line.removeprefix("$ ").partition("  #")[0].strip()
-            for line in block.splitlines()
-            if line.startswith("$ toolbelt")
-        ]
-    )
-]
+@pytest.fixture(scope="module")
+def against_full(baseline: Baseline) -> dict[str, ArmComparison]:
+    return {pair.new.toolset: pair for pair in compare_runs(baseline, against="full").pairs}
 
 
-MEASURED = "toolbelt eval run --toolset full,loadout,tiered,dynamic,oracle+9"
-"""The run whose table stands in the README."""
+def result() -> str:
+    (shown,) = blocks("README.md", "text")
+    return shown.text
 
 
-@pytest.fixture(autouse=True)
-def _tool_list(project: Path) -> None:
-    """What the README's commands speak of."""
-    (project / "tools.json").write_text(
-        '[{"type": "function", "function": {"name": "pay", "description": "Pay a bill.", "parameters": {}}}]'
-    )
+def test_a_newcomer_reads_it_in_two_minutes() -> None:
+    assert len(read("README.md").splitlines()) <= 150
 
 
-def write_agent(folder: Path) -> None:
-    """The files that the README's section on the run time shows."""
-    (config,) = (text for text in blocks("yaml") if "toolkits:" in text)
-    (program,) = (text for text in blocks("python") if "litellm" in text)
-    (folder / "toolbelt.yaml").write_text(config, encoding="utf-8")
-    (folder / "agent.py").write_text(program, encoding="utf-8")
-    (folder / "switches.json").write_text('{"history": true, "git_blame": false}')
+ROW = re.compile(r"^(\w+) +([\d.]+)% ([\d.]+)–([\d.]+) +(–|[+-][\d.]+) +([a-z ]+?) +~([\d.]+)k$", re.MULTILINE)
+FINDINGS = {"more accurate": 1, "less accurate": -1, "undecided": 0}
 
 
-def write_client_config(folder: Path) -> None:
-    """A client's configuration of one server, which the user has approved."""
-    entry = {"command": sys.executable, "args": [str(Path(__file__).parent / "servers" / "mcp_small.py")]}
-    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"small": entry}}))
-    Approvals(state_folder(os.environ)).add(read_client_config(folder / ".mcp.json").servers, os.environ)
+def test_E_the_table_is_that_of_the_committed_results(
+    baseline: Baseline, against_full: dict[str, ArmComparison]
+) -> None:
+    rows = {row[0]: row[1:] for row in ROW.findall(result())}
+    assert list(rows) == [arm.toolset for arm in baseline.arms]
+    for arm, figures in zip(baseline.arms, baseline.figures, strict=True):
+        shown = [figures["accuracy"], *wilson_interval(figures["right"], figures["scored"])]
+        *shares, difference, finding, tokens = rows[arm.toolset]
+        assert shares == [f"{100 * share:.1f}" for share in shown]
+        assert tokens == f"{figures['prompt_tokens'] / 1000:.1f}"
+        if arm.toolset == "full":
+            assert (difference, finding) == ("–", "reference")
+            continue
+        contrast = against_full[arm.toolset].contrasts[0]
+        assert contrast.difference is not None
+        assert contrast.low is not None
+        assert contrast.high is not None
+        assert difference == f"{100 * contrast.difference:+.1f}"
+        assert FINDINGS[finding] == (contrast.low > 0) - (contrast.high < 0)
+
+
+def test_E_the_sentence_is_that_of_the_committed_results(
+    baseline: Baseline, against_full: dict[str, ArmComparison]
+) -> None:
+    sentence = " ".join(result().partition("Take ")[2].split())
+    contrast = against_full["loadout"].contrasts[0]
+    full, loadout = ({**figures} for figures in baseline.figures[:2])
+    saved = 1 - loadout["prompt_tokens"] / full["prompt_tokens"]
+    assert re.findall(r"[\d.]*\d", sentence) == [
+        f"{100 * (contrast.difference or 0):.1f}",
+        *(f"{100 * figures['accuracy']:.1f}" for figures in (loadout, full)),
+        *(f"{100 * (bound or 0):.1f}" for bound in (contrast.low, contrast.high)),
+        f"{100 * saved:.0f}",
+        *(f"{figures['prompt_tokens'] / 1000:.1f}" for figures in (loadout, full)),
+        str(baseline.about.cases),
+        "25",  # bm25
+    ]
+    assert (contrast.low or 0) > 0, "more accurate"
+
+
+def test_the_example_file_is_right(project: Path, toolbelt: Toolbelt) -> None:
+    (text,) = (text for text in titled("docs/loadouts.md", "toolbelt.yaml") if "security-reviewer" in text)
+    assert "security-reviewer" in yaml.safe_load(text)["loadouts"]
+    (project / "toolbelt.yaml").write_text(text)
+    done = toolbelt("loadout", "lint", "--strict")
+    assert (done.code, done.out.strip()) == (0, "no findings")
+
+
+def test_the_models_of_ones_own_are_right(project: Path, toolbelt: Toolbelt) -> None:
+    (text,) = titled("docs/models.md", "toolbelt.yaml")
+    (project / "toolbelt.yaml").write_text(text)
+    [mine] = toolbelt("model", "list", "llama3.1-awq", "--json").json["models"]
+    assert (mine["context_window"], mine["output_reserve"], mine["max_tools"]) == (6000, 1000, 32)
+    assert (mine["mode"], mine["sources"]["mode"]) == ("chat", "litellm (ollama/llama3.1)")
+    assert mine["prices"] == {"input": 0.1, "output": 0.4, "cache_read": None, "cache_write": None}
+
+
+def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
+    (text,) = titled("docs/catalogs.md", "shop.yaml")
+    (tmp_path / "shop.yaml").write_text(text)
+    catalog = Catalog.read(tmp_path / "shop.yaml")
+    (cashier,) = loadouts_of(catalog)
+    resolution = ToolLoadoutRegistry([cashier]).resolve("cashier", catalog)
+    assert [tool.id for tool in resolution.active_tools] == ["till/refund"]
+    assert not list(lint_catalog(catalog))
+
+
+def test_the_cases_are_cases(tmp_path: Path) -> None:
+    from toolbelt.evals.cases.dataset import open_dataset
+
+    for name in ("catalog.yaml", "cases.jsonl"):
+        (text,) = titled("docs/datasets.md", f"shop/{name}")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    dataset = open_dataset(str(tmp_path))
+    assert [dataset.case(number).id for number in range(len(dataset))] == ["refund-1", "refund-2", "chat-1"]
+    assert (dataset.warnings, dataset.excluded) == ((), {})
 
 
 def deaf_to_this_machine() -> dict[str, str]:
@@ -79,71 +136,12 @@ def deaf_to_this_machine() -> dict[str, str]:
     return {**own, **nobody, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
-def test_there_are_commands() -> None:
-    assert sum(map(len, SESSIONS)) >= 15
-    assert MEASURED in {commands[0] for commands in SESSIONS}
-
-
-@pytest.mark.parametrize("commands", SESSIONS, ids=lambda commands: commands[0])
-def test_the_commands_work_as_written_one_after_the_other(
-    commands: list[str], project: Path, toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if any("toolkit" in command for command in commands):
-        write_agent(project)
-    if "toolbelt init" in commands:
-        write_client_config(project)
-    for command in commands:
-        done = toolbelt(*shlex.split(command)[1:])
-        assert done.code == 0, f"{command}\n{done.err}"
-        assert done.out or "note: wrote" in done.err
-        assert "warning" not in done.err
-    if commands[0] == MEASURED:
-        monkeypatch.setenv("COLUMNS", "118")
-        check_measures(toolbelt)
-
-
-@pytest.mark.parametrize("beginning", ["toolbelt loadout inspect research", "toolbelt model fit"])
-def test_the_picture_is_what_is_printed(
-    beginning: str, project: Path, toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (block,) = (block for block in blocks("console") if block.startswith(f"$ {beginning}"))
-    command, *drawn = block.splitlines()
-    monkeypatch.setenv("COLUMNS", "100")
-    printed = toolbelt(*shlex.split(command)[2:]).out.splitlines()
-    shown = [line for line in drawn if line.strip() != "…" and not line.startswith("$ ")]
-    assert [line for line in shown if line not in printed] == []
-
-
-def test_the_example_file_is_right(project: Path, toolbelt: Toolbelt) -> None:
-    (text,) = (text for text in blocks("yaml") if "security-reviewer" in text)
-    assert "security-reviewer" in yaml.safe_load(text)["loadouts"]
-    (project / "toolbelt.yaml").write_text(text)
-    done = toolbelt("loadout", "lint", "--strict")
-    assert (done.code, done.out.strip()) == (0, "no findings")
-
-
-def test_the_models_of_ones_own_are_right(project: Path, toolbelt: Toolbelt) -> None:
-    (text,) = (text for text in blocks("yaml") if text.startswith("models:"))
-    (project / "toolbelt.yaml").write_text(text)
-    [mine] = toolbelt("model", "list", "llama3.1-awq", "--json").json["models"]
-    assert (mine["context_window"], mine["output_reserve"], mine["max_tools"]) == (6000, 1000, 32)
-    assert (mine["mode"], mine["sources"]["mode"]) == ("chat", "litellm (ollama/llama3.1)")
-    assert mine["prices"] == {"input": 0.1, "output": 0.4, "cache_read": None, "cache_write": None}
-
-
-def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
-    (text,) = (text for text in blocks("yaml") if text.startswith("name: shop"))
-    (tmp_path / "shop.yaml").write_text(text)
-    catalog = Catalog.read(tmp_path / "shop.yaml")
-    (cashier,) = loadouts_of(catalog)
-    resolution = ToolLoadoutRegistry([cashier]).resolve("cashier", catalog)
-    assert [tool.id for tool in resolution.active_tools] == ["till/refund"]
-    assert not list(lint_catalog(catalog))
-
-
 def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(tmp_path: Path, openai_server: OpenAIServer) -> None:
-    write_agent(tmp_path)
-    assert len((tmp_path / "agent.py").read_text(encoding="utf-8").splitlines()) < 100
+    (config,) = (text for text in titled("docs/loadouts.md", "toolbelt.yaml") if "toolkits:" in text)
+    (program,) = titled("docs/runtime.md", "agent.py")
+    (tmp_path / "toolbelt.yaml").write_text(config, encoding="utf-8")
+    (tmp_path / "agent.py").write_text(program, encoding="utf-8")
+    assert len(program.splitlines()) < 100
     deaf = deaf_to_this_machine()
     for arguments in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "It begins")):
         subprocess.run(["git", *arguments], cwd=tmp_path, env=deaf, check=True)
@@ -172,38 +170,3 @@ def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(tmp_path: Path, 
     assert [body["messages"][-1]["content"] for body in asked] == ["Loaded now: none."] * 3 + [loaded] * 3
     assert [body.get("tool_choice") for body in asked] == [None] * 5 + ["required"]
     assert ["tool_choice" in body for body in asked] == [False] * 5 + [True]
-
-
-@pytest.mark.parametrize(
-    "program", [text for text in blocks("python") if "litellm" not in text], ids=["loadouts", "tokens", "switches"]
-)
-def test_a_python_example_prints_what_its_comments_say(program: str) -> None:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    said = [line.rpartition("  # ")[2] for line in program.splitlines() if line.startswith("print(")]
-    assert done.stdout.splitlines() == said
-
-
-def test_the_cases_are_cases(tmp_path: Path) -> None:
-    from toolbelt.evals.cases.dataset import open_dataset
-
-    (catalog,) = (block for block in blocks("yaml") if block.startswith("name: shop"))
-    (cases,) = blocks("json")
-    (tmp_path / "catalog.yaml").write_text(catalog, encoding="utf-8")
-    (tmp_path / "cases.jsonl").write_text(cases, encoding="utf-8")
-    dataset = open_dataset(str(tmp_path))
-    assert [dataset.case(number).id for number in range(len(dataset))] == ["refund-1", "refund-2", "chat-1"]
-    assert (dataset.warnings, dataset.excluded) == ((), {})
-
-
-def check_measures(toolbelt: Toolbelt) -> None:
-    """The table and the sentence that the README shows of the run that its section on evals begins with."""
-    (table,) = (block for block in blocks("text") if "selection" in block)
-    done = toolbelt("eval", "show", "--details")
-    assert done.code == 0, done.err
-    shown = done.out.splitlines()
-    for line in table.splitlines():
-        before_latency = re.sub(r"\s+[0-9.]+ ms$", "", line)
-        assert any(row.startswith(before_latency) for row in shown), line
-    (sentence,) = (block.strip() for block in blocks("text") if block.startswith("loadout is "))
-    compared = toolbelt("eval", "compare", "--against", "full", "--arm", "loadout", "--json")
-    assert [pair["sentence"] for pair in compared.json["pairs"]] == [sentence]

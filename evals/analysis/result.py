@@ -107,15 +107,19 @@ def find_trade_off(pair: ArmComparison) -> TradeOff:
         return TradeOff.TOO_LONG
     contrast = pair.main_contrast
     if contrast.verdict is Verdict.NO_REGRESSION:
-        is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
-        is_more = is_certain and contrast.low is not None and contrast.low > 0
-        return TradeOff.MORE_ACCURATE if is_more else TradeOff.NOT_WORSE
+        return TradeOff.MORE_ACCURATE if is_surely_more(contrast) else TradeOff.NOT_WORSE
     if contrast.verdict is Verdict.REGRESSION:
         parts = pair.contribution
         lost = contrast.difference or 0.0
         is_coverage = parts is not None and lost < 0 and parts.coverage <= _MOST_BY_COVERAGE * lost
         return TradeOff.UNREACHABLE if is_coverage else TradeOff.LESS_ACCURATE
     return TradeOff.UNDECIDED
+
+
+def is_surely_more(contrast: Contrast) -> bool:
+    """Whether a share is surely greater, by however little."""
+    is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
+    return is_certain and contrast.low is not None and contrast.low > 0
 
 
 def find_result(summary: RunSummary, comparison: Comparison | None = None) -> RunResult:

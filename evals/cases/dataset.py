@@ -246,6 +246,8 @@ class _CaseReader:
 
     def __call__(self, number: int) -> Case:
         if (raw := self._read(number)) is not None:
+            if number < len(self._index.remembered):
+                return self._index.remembered[number]
             parsed = self._index.layout.parse(json.loads(raw), self._names)
             if parsed.case is not None:
                 return parsed.case

@@ -22,6 +22,8 @@ MAX_FINDINGS = 1000
 """Findings that are listed; further ones are only counted."""
 MAX_EXCLUSIONS = 1000
 """Excluded cases that are listed; further ones are only counted."""
+_REMEMBERED_BYTES = 500_000
+"""Lines whose cases are remembered as read; a case takes about eight times its line in memory."""
 _RULES_OF_KEYS = (UNKNOWN_KEY, OWN_KEY)
 _Value = TypeVar("_Value", bound=Hashable)
 
@@ -76,6 +78,7 @@ class CaseIndex:
         drafts: Number of cases that nobody has reviewed yet.
         answered: Ids of the tools that are in a right answer.
         digest: Of cases and grading.
+        remembered: The first cases, as far as `_REMEMBERED_BYTES` of lines, so that a run need not read them again.
     """
 
     layout: Layout
@@ -92,6 +95,8 @@ class CaseIndex:
     drafts: int = 0
     answered: set[str] = field(default_factory=set)
     digest: str = ""
+    remembered: list[Case] = field(default_factory=list)
+    _remembered_bytes: int = 0
     _is_draft: bytearray = field(default_factory=bytearray)
     _kinds: array[int] = field(default_factory=lambda: array("I"))
     _tags: array[int] = field(default_factory=lambda: array("I"))
@@ -100,6 +105,9 @@ class CaseIndex:
 
     def add(self, case: Case, line: CaseLine) -> None:
         """Add a usable case."""
+        self._remembered_bytes += len(line.raw)
+        if self._remembered_bytes <= _REMEMBERED_BYTES:
+            self.remembered.append(case)
         self.offsets.append(line.offset)
         self.lengths.append(len(line.raw))
         self.digests.append(line_digest(line.raw))

@@ -11,7 +11,7 @@ import click
 from toolbelt.command.boundary import OK, USAGE
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
+from toolbelt.console.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.comparison.pairing import Contrasted
 from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
@@ -40,8 +40,8 @@ _FLIPS = 5
     "--against",
     metavar="ARM",
     help="The arm of A that the others, or those of B, are held against: toolset, model, both or number, such as "
-    "full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored; with B, the arm of the same "
-    "name]",
+    "full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored, no oracle; with B, the arm of "
+    "the same name]",
 )
 @option(
     "--arm",
@@ -74,7 +74,7 @@ _FLIPS = 5
     show_default=True,
     help="Cases shown, of each pair of arms, that got worse, and as many that got better; JSON has all.",
 )
-@option("--details", is_flag=True, help="Tell of each pair of arms in full, however many there are.")
+@option("--details", is_flag=True, help="Show each pair of arms in full, too; a single pair always is.")
 @interval_seed_option
 @option(
     "--output",
@@ -136,10 +136,11 @@ def compare(
 
         print_json(comparison_data(comparison))
     elif comparison.is_comparable:
-        from toolbelt.evals.views.comparison_terminal import comparison_view
+        from toolbelt.evals.views.comparison import TERMINAL, comparison_result, comparison_view
 
-        screen = make_screen()
-        show_view(comparison_view(comparison, screen, flips=flips, details=details or None), screen)
+        show_blocks(comparison_view(comparison, TERMINAL._replace(flips=flips), details=details))
+        show_view("")
+        show_blocks([comparison_result(comparison)])
     else:
         notify(f"{comparison.old.name} and {comparison.new.name} cannot be compared:", "Error")
         for reason in describe_reasons(comparison):
@@ -148,9 +149,10 @@ def compare(
 
 
 def _write(path: Path, comparison: Comparison, *, force: bool) -> None:
-    from toolbelt.evals.views.comparison_markdown import comparison_markdown
+    from toolbelt.evals.views.comparison import comparison_view
+    from toolbelt.render.markdown import render_markdown
 
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is reported then
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, comparison_markdown(comparison), overwrite=force)
+    write_text(path, render_markdown(comparison_view(comparison)) + "\n", overwrite=force)
     notify(f"wrote {path}")

@@ -15,6 +15,7 @@ from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
 from toolbelt.evals.drafts.jobs import DraftQuota
+from toolbelt.providers.endpoints import Transport
 
 _MOST_SEED = 10**9
 
@@ -105,6 +106,7 @@ def generate(
     seed: int,
     temperature: float | None,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
@@ -137,6 +139,7 @@ def generate(
         seed=seed,
         temperature=temperature,
         api_base=api_base,
+        transport=Transport(transport),
         timeout_seconds=timeout,
         max_concurrency=max_concurrency,
         max_retries=max_retries,

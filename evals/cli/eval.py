@@ -21,6 +21,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "gate": ("toolbelt.evals.cli.gate:gate", "Pass or fail a run against a baseline and limits, for CI."),
         "baseline": ("toolbelt.evals.cli.baseline:baseline", "Save what a run came to, as a file to commit."),
         "export": ("toolbelt.evals.cli.export:export", "A run as JSON, CSV, Parquet, JUnit XML, Markdown or HTML."),
+        "responses": ("toolbelt.evals.cli.responses:responses", "Recorded responses: export, show, prune."),
         "schema": ("toolbelt.evals.cli.export:schema", "The JSON Schemas of what the harness writes."),
         "plan": ("toolbelt.evals.cli.plan:plan", "How many cases a comparison takes, and what so many show."),
     },

@@ -49,7 +49,7 @@ _STANDARD = "-"
     "--against",
     metavar="ARM",
     help="The arm that the others of the run are compared with: a toolset, `model · toolset`, or #N.  [default: the "
-    "first of the same model that was scored]",
+    "first of the same model that was scored, no oracle]",
 )
 @option("--priced-as", metavar="M", help="Price arms whose model has no price as this one.")
 @details_option
@@ -101,7 +101,7 @@ def report(
         from toolbelt.evals.views.economics import economics_view
 
         show_view(Text())
-        show_view(economics_view(economics, screen), screen)
+        show_blocks(economics_view(economics))
     show_view(Text())
     if findings.gate is not None:
         from toolbelt.evals.views.gate_terminal import gate_view

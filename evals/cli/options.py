@@ -9,13 +9,18 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.core import ParameterSource
 
+from toolbelt.command.completion import completer
 from toolbelt.command.options import option
 from toolbelt.console.screen import notify
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.ranges import EXECUTION, Range
 from toolbelt.evals.running.store import DEFAULT_FILE
+from toolbelt.providers.endpoints import Transport
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+complete_files = completer(lambda *_: (), or_file=True)
 
 
 class CommaList(click.types.StringParamType):
@@ -104,6 +109,27 @@ def notify_environment(*names: str) -> None:
         notify(f"{parameter.opts[0]} {shown} from {parameter.envvar}")
 
 
+def response_options(command: Command) -> Command:
+    """Recorded responses: where they are read and stored, and whether anything else may be asked."""
+    add_offline = option(
+        "--offline",
+        is_flag=True,
+        help="Open no connection: hosted models answer with recorded responses alone and need no key. What is not "
+        "recorded stays unscored, and the run is incomplete.",
+    )
+    add_files = option(
+        "--response-cache",
+        "response_cache",
+        type=CommaList(),
+        multiple=True,
+        metavar="FILE",
+        help="Reuse recorded responses of hosted models, and record what is asked: a cache, which is made if need be, "
+        "or an export of one (.jsonl), which is only read; again for more.  [default: nothing is recorded]",
+        shell_complete=complete_files,
+    )
+    return add_files(add_offline(command))
+
+
 def asking_options(
     *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, concurrency: int = 8
 ) -> Callable[[Command], Command]:
@@ -118,6 +144,14 @@ def asking_options(
     """
     options = (
         option("--api-base", metavar="URL", help=api_base),
+        option(
+            "--transport",
+            type=click.Choice([transport.value for transport in Transport]),
+            default=Transport.AUTO.value,
+            show_default=True,
+            help="How hosted models are asked. auto: an endpoint of --api-base, or a server of your own, directly; "
+            "all others through litellm.",
+        ),
         option(
             "--max-concurrency",
             type=range_type(EXECUTION["max_concurrency"]),

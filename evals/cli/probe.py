@@ -27,6 +27,7 @@ from toolbelt.evals.probing.checks import CHECKS, MAX_TOKENS
 from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probes_view
+from toolbelt.providers.endpoints import Transport
 
 _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" for check in CHECKS)])
 
@@ -91,6 +92,7 @@ def probe(
     checks: tuple[str, ...],
     required: tuple[str, ...],
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
@@ -117,6 +119,7 @@ def probe(
         checks=_split_commas(checks),
         required=_split_commas(required),
         api_base=api_base,
+        transport=Transport(transport),
         max_concurrency=max_concurrency,
         timeout_seconds=timeout,
         max_retries=max_retries,

@@ -32,7 +32,7 @@ from toolbelt.evals.setup.provenance import read_code
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
-from toolbelt.providers.litellm_routes import check_name
+from toolbelt.providers.endpoints import Transport, check_name
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
@@ -50,6 +50,7 @@ class ProbeOptions:
         checks: Keys of checks; none for all.
         required: Keys of checks that must work.
         api_base: Where hosted models are asked; `None` for their provider's address.
+        transport: How hosted models are asked.
         max_concurrency: Checks under way at once.
         timeout_seconds: For one request.
         max_retries: For one request.
@@ -67,6 +68,7 @@ class ProbeOptions:
     checks: tuple[str, ...]
     required: tuple[str, ...]
     api_base: str | None
+    transport: Transport
     max_concurrency: int
     timeout_seconds: float
     max_retries: int
@@ -128,7 +130,7 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
     warn_of_unknown_bases(names, table)
     tokenizer = options.tokenizer or config.tokenizer or DEFAULT_TOKENIZER
     make_counter(tokenizer)  # an unknown name is refused whatever the models
-    model_options = ModelOptions(options.api_base, options.timeout_seconds, table)
+    model_options = ModelOptions(options.api_base, options.timeout_seconds, table, options.transport)
     code = {"toolbelt": __version__, **read_code(Path())}
     prepared = []
     for name in names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,12 +18,15 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
+from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     CommaList,
     asking_options,
     dataset_option,
     details_option,
+    notify_environment,
     range_type,
+    response_options,
     store_option,
 )
 from toolbelt.evals.cli.shown import show_run
@@ -33,6 +38,7 @@ from toolbelt.evals.execution import (
     estimate_eval,
     start_run,
 )
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.ranges import SETTINGS
@@ -40,6 +46,7 @@ from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport
 from toolbelt.text import plural
 
 _asking_options = asking_options(
@@ -56,9 +63,10 @@ _SECTIONS = {
         *("kinds", "tags", "ids", "limit", "seed", "epochs"),
     ),
     "How models are asked": (
-        *("api_base", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
+        *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config"),
     ),
+    "Recorded responses": ("response_cache", "offline"),
     "Limits": ("max_cost", "max_requests", "request_limit", "timeout", "max_retries", "max_concurrency"),
     "Output": ("dry_run", "report", "store", "as_json"),
 }
@@ -73,6 +81,7 @@ _SECTIONS = {
         "toolbelt eval run --model gpt-4o-mini,local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
         "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
         "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
+        "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     ),
 )
@@ -162,6 +171,7 @@ _SECTIONS = {
     "for an answer in its window.  [default: such a trial ends as context_overflow, and nothing is sent]",
 )
 @_asking_options
+@response_options
 @option(
     "--report",
     is_flag=False,
@@ -194,11 +204,14 @@ def run(
     request_limit: int,
     ask_anyway: bool,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    response_cache: tuple[str, ...],
+    offline: bool,
     report: str | None,
     details: bool,
     dry_run: bool,
@@ -238,20 +251,28 @@ def run(
         store=Path(store),
         is_default_dataset=click.get_current_context().get_parameter_source("dataset") is ParameterSource.DEFAULT,
     )
-    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    keep_apart({}, {"--store": store, "--response-cache": response_cache[0] if response_cache else None})
+    notify_environment("response_cache", "offline")
+    execution = ExecutionOptions(
+        *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
+        transport=Transport(transport),
+        response_cache=tuple(map(Path, response_cache)),
+        offline=offline,
+    )
     if dry_run:
         _show_estimate(request, execution, as_json=as_json)
         return OK
     finished = start_run(request, execution, EvalConsoleReporter())
     if report is not None:
         _write_report(finished, Path(report))
-    return _show_end(finished, as_json=as_json, details=details)
+    return _show_end(finished, response_cache, as_json=as_json, details=details)
 
 
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
 @option("--retry-errors", is_flag=True, help="Also run again the trials that ended with an error.")
 @_asking_options
+@response_options
 @details_option
 @store_option
 @json_option
@@ -259,32 +280,49 @@ def resume(
     name: str,
     retry_errors: bool,
     api_base: str | None,
+    transport: str,
     max_concurrency: int,
     timeout: float,
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    response_cache: tuple[str, ...],
+    offline: bool,
     details: bool,
     store: str,
     as_json: bool,
 ) -> int:
     """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
-    execution = ExecutionOptions(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests)
+    notify_environment("response_cache", "offline")
+    execution = ExecutionOptions(
+        *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
+        transport=Transport(transport),
+        response_cache=tuple(map(Path, response_cache)),
+        offline=offline,
+    )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
-    return _show_end(run, as_json=as_json, details=details)
+    return _show_end(run, response_cache, as_json=as_json, details=details)
 
 
-def _show_end(run: Run, *, as_json: bool, details: bool) -> int:
+def _show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
     """Print what a run came to, the result last unless something is in its way, and give the exit code."""
     with RunStore(run.store, must_exist=True) as store:
         summary = summarize(store.connection, run.id)
-        problem = _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
+        problem = _describe_unrecorded(run, response_cache) if run.not_recorded else ""
+        problem = problem or _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
         if not problem:
             notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
         show_run(store, summary, as_json=as_json, details=details)
     if problem:
         notify(problem, "warning")
     return INFRASTRUCTURE if problem else OK
+
+
+def _describe_unrecorded(run: Run, response_cache: Sequence[str]) -> str:
+    """What an offline execution left, and the command that asks for it."""
+    files = response_cache or (str(run.store.with_name(DEFAULT_CACHE)),)
+    options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files))
+    return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
 
 
 def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int) -> str:

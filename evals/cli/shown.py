@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.console.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
+from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
 from toolbelt.evals.probing.results import probe_data
@@ -14,7 +15,9 @@ from toolbelt.evals.probing.selection import StandingProbe, standing_probes
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
 from toolbelt.evals.views.probes import beside_view
+from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.run import result_view, run_view
+from toolbelt.views.json_values import to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,11 +36,12 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool, details: bo
     """
     matrix = _compare_toolsets(store, summary) if summary.suite == COMPATIBILITY else None
     probes = _probed_beside(store, summary)
+    comparison = _compare_arms(store, summary)
     if as_json:
-        print_json({**summary_data(summary), **_probed_data(probes), **_matrix_data(matrix)})
+        result = {"result": to_json(describe_result(find_result(summary, comparison)))}
+        print_json({**summary_data(summary), **result, **_probed_data(probes), **_matrix_data(matrix)})
         return
     screen = make_screen()
-    comparison = _compare_arms(store, summary)
     show_blocks(run_view(summary, comparison, details=details))
     if matrix is not None:
         _show_matrix(matrix, screen)

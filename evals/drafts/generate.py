@@ -22,6 +22,7 @@ from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.providers.chat import Sampling, Usage
+from toolbelt.providers.endpoints import Transport
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 from toolbelt.reporter import SILENT, Advance, Reporter
@@ -49,6 +50,7 @@ class DraftSettings:
         seed: Of the draw of tools, and the model's own where it takes one.
         temperature: `None` for the provider's default.
         api_base: Where a hosted model is asked; `None` for the provider's own place.
+        transport: How a hosted model is asked.
         timeout_seconds: For one request.
         max_concurrency: Tools under way at once.
         max_retries: How often a request is repeated after a failure that may pass.
@@ -69,6 +71,7 @@ class DraftSettings:
     seed: int = 0
     temperature: float | None = None
     api_base: str | None = None
+    transport: Transport = Transport.AUTO
     timeout_seconds: float = 120.0
     max_concurrency: int = 8
     max_retries: int = 5
@@ -163,7 +166,7 @@ class DraftSession:
         self.settings = settings
         self.jobs = Jobs(catalog, tools, settings.quota, settings.languages)
         self._sampling = Sampling(settings.temperature, settings.seed)
-        self._options = ModelOptions(settings.api_base, settings.timeout_seconds, models)
+        self._options = ModelOptions(settings.api_base, settings.timeout_seconds, models, settings.transport)
         self._tokenizer = tokenizer
         self._reporter = reporter
 

@@ -18,14 +18,18 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison import comparison_view
+from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.run_markdown import report_markdown
 from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.render.markdown import render_markdown
+from toolbelt.views.json_values import to_json
 
 if TYPE_CHECKING:
     from toolbelt.views.blocks import Picture
@@ -84,11 +88,12 @@ class RunReport:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The findings as plain values: those of the run, with `economics`.
+        """The findings as plain values: those of the run, with `economics`, and its `result` unless there is a gate.
 
         It also has `compatibility`, `probes`, `comparison` and `gate`, if there are any.
         """
-        data = {**summary_data(self.summary), "economics": economics_data(self.economics)}
+        result = {} if self.gate else {"result": to_json(describe_result(find_result(self.summary, self.comparison)))}
+        data = {**summary_data(self.summary), **result, "economics": economics_data(self.economics)}
         if self.matrix is not None:
             from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 
@@ -107,7 +112,6 @@ class RunReport:
 
     def draw(self) -> tuple[Picture, ...]:
         """Its pictures; importing matplotlib takes about a second."""
-        from toolbelt.evals.analysis.result import find_result
         from toolbelt.evals.views.pictures.drawing import draw_pictures
 
         result = find_result(self.summary, self.comparison)
@@ -135,7 +139,7 @@ class RunReport:
             verdict=verdict,
             title=title,
             compared=self.comparison,
-            comparison="" if self.comparison is None else comparison_markdown(self.comparison, level=2),
+            comparison="" if self.comparison is None else render_markdown(comparison_view(self.comparison), level=2),
             compatibility=compatibility,
             probes=probes,
         )

@@ -13,9 +13,11 @@ from toolbelt.evals.analysis.evidence import baseline_format
 from toolbelt.evals.analysis.gate import gate_json as gate
 from toolbelt.evals.analysis.matrix import matrix_json as compatibility
 from toolbelt.evals.analysis.summary import summarize
+from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate
 from toolbelt.evals.probing import results as probing
 from toolbelt.evals.running.overflow import ModelLimits
+from toolbelt.evals.views.result_data import ArmFinding, ResultArm, ResultData
 from toolbelt.views.json_values import json_schemas
 
 SCHEMAS: Mapping[str, str] = MappingProxyType(
@@ -36,7 +38,18 @@ _ENDING = ".schema.json"
 
 _PARTS: Mapping[str, Mapping[str, type]] = MappingProxyType(
     {
-        "run": {"rate": Rate, "arm": ArmSummary, "pass": PassAtK, "room": ModelLimits},
+        "run": {
+            "rate": Rate,
+            "arm": ArmSummary,
+            "pass": PassAtK,
+            "room": ModelLimits,
+            "model_responses": ModelResponses,
+            "answer_origin": AnswerOrigin,
+            "result": ResultData,
+            "result_arm": ResultArm,
+            "arm_finding": ArmFinding,
+        },
+        "comparison": {"model_responses": ModelResponses, "answer_origin": AnswerOrigin},
         "compatibility": {"rate": Rate},
     }
 )

@@ -73,6 +73,8 @@ class HostedModel(PricedModel):
             finish_reason=reply.finish_reason,
             served_by=reply.served_by,
             latency_seconds=reply.latency_seconds,
+            fingerprint=reply.fingerprint,
+            hold_seconds=reply.hold_seconds,
         )
 
     async def close(self) -> None:

@@ -27,11 +27,13 @@ class Request:
         messages: The conversation so far, in OpenAI's form.
         offer: The tools to choose from.
         sampling: How to ask.
+        epoch: Which time this is that the case is asked, 0-based. It is not sent.
     """
 
     messages: Sequence[Message]
     offer: Offer
     sampling: Sampling = PROVIDER_DEFAULTS
+    epoch: int = 0
 
 
 class Model(Protocol):

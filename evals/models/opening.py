@@ -9,6 +9,8 @@ from types import MappingProxyType
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.models.hosted import HostedModel, PricedModel
 from toolbelt.evals.models.model import Model
+from toolbelt.providers.chat import ChatClient
+from toolbelt.providers.endpoints import Transport, find_endpoint
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.model_facts import is_known
 
@@ -21,11 +23,13 @@ class ModelOptions:
         api_base: Address of hosted models; their provider's if `None`. Other models ignore it.
         timeout_seconds: For one request.
         table: What is known of hosted models.
+        transport: How hosted models are asked.
     """
 
     api_base: str | None = None
     timeout_seconds: float = 120.0
     table: ModelTable = field(default_factory=ModelTable, compare=False)
+    transport: Transport = Transport.AUTO
 
 
 def _open_local(name: str) -> Model:
@@ -41,11 +45,20 @@ def _open_scripted(name: str) -> Model:
 
 
 def _open_hosted(name: str, options: ModelOptions) -> Model:
+    return HostedModel(name, options.table, client=_open_client(name, options))
+
+
+def _open_client(name: str, options: ModelOptions) -> ChatClient:
+    if options.transport is not Transport.LITELLM:
+        endpoint = find_endpoint(name, options.api_base, options.table)
+        if endpoint is not None:
+            from toolbelt.providers.direct_client import DirectClient
+
+            return DirectClient(endpoint, options.timeout_seconds)
     from toolbelt.providers.litellm_client import LitellmClient
     from toolbelt.providers.litellm_routes import find_route
 
-    client = LitellmClient(find_route(name, options.api_base, options.table), options.timeout_seconds)
-    return HostedModel(name, options.table, client=client)
+    return LitellmClient(find_route(name, options.api_base, options.table), options.timeout_seconds)
 
 
 OPENERS: Mapping[str, Callable[[str], Model]] = MappingProxyType({"local/": _open_local, "scripted/": _open_scripted})

@@ -101,13 +101,12 @@ class ProbeStore:
                 (status, one_line(reason, _LONGEST_MESSAGE), probe),
             )
 
-    def add_request(self, probe: str, key: str, record: RequestRecord) -> None:
-        """Store a finished attempt of a check.
+    async def add_request(self, probe: str, key: str, record: RequestRecord) -> None:
+        """Store a finished attempt of a check; it is durable when this returns.
 
         Raises:
             StorageError: the disk failed, or the file was removed or replaced.
         """
-        self.store.check_place()
         reply, usage = record.reply, record.usage
         values = (
             probe,
@@ -127,12 +126,10 @@ class ProbeStore:
             record.cost_usd,
             datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        with self.store.guarded():
-            self.store.connection.execute(_ADD_REQUEST, values)
+        await self.store.writes.add((_ADD_REQUEST, values))
 
-    def add_check(self, probe: str, result: CheckResult) -> None:
-        """Store a check that ended; it replaces an earlier result of the same check."""
-        self.store.check_place()
+    async def add_check(self, probe: str, result: CheckResult) -> None:
+        """Store a check that ended, as `add_request` does; it replaces an earlier result of the same check."""
         values = (
             probe,
             result.key,
@@ -149,8 +146,7 @@ class ProbeStore:
             result.latency_seconds,
             result.cost_usd,
         )
-        with self.store.guarded():
-            self.store.connection.execute(_ADD_CHECK, values)
+        await self.store.writes.add((_ADD_CHECK, values))
 
     def ended(self, probe: str) -> dict[str, CheckResult]:
         """The checks that ended, by key."""

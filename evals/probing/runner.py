@@ -18,8 +18,9 @@ from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
-from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.overflow import ModelLimits
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord
 from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
@@ -179,7 +180,7 @@ class Prober:
     probe: str
     budget: Budget
     watcher: ProbeWatcher | None = None
-    _gate: Gate = field(default_factory=Gate)
+    _pace: Pace = field(default_factory=Pace)
     _reason: str = ""
     _unanswered: int = 0
 
@@ -203,7 +204,7 @@ class Prober:
         first = self.probes.ended(self.probe).get(FIRST)
         match None if first is None else first.outcome:
             case CheckOutcome.REFUSED:
-                self._skip(left, "Not asked: the API takes no tools.")
+                await self._skip(left, "Not asked: the API takes no tools.")
                 return ""
             case CheckOutcome.TOOLS_NOT_SEEN | CheckOutcome.UNKNOWN:
                 return self._count_open()
@@ -212,9 +213,9 @@ class Prober:
                 await run_workers(self._worker(keys, scripts, tools) for _ in range(self.settings.max_concurrency))
                 return self._reason or self._count_open()
 
-    def _skip(self, keys: Sequence[str], why: str) -> None:
+    async def _skip(self, keys: Sequence[str], why: str) -> None:
         for key in keys:
-            self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
+            await self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
 
     def _count_open(self) -> str:
         open_checks = [result for result in self.probes.ended(self.probe).values() if result.outcome.is_open]
@@ -232,14 +233,13 @@ class Prober:
             except (CapReached, _ForGood) as ended:
                 self._reason = self._reason or str(ended)  # of many at once, the first says it
                 return
-            self._keep(result)
+            await self._keep(result)
             self._unanswered = self._unanswered + 1 if result.outcome.is_open else 0
             if self._unanswered == _UNANSWERED_IN_A_ROW:
                 self._reason = f"{self._unanswered} checks in a row stay open, the last: {result.said}"
-            await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
-    def _keep(self, result: CheckResult) -> None:
-        self.probes.add_check(self.probe, result)
+    async def _keep(self, result: CheckResult) -> None:
+        await self.probes.add_check(self.probe, result)
         if self.watcher is not None:
             self.watcher.checked(result)
 
@@ -278,9 +278,9 @@ class Prober:
             return earlier.reply, earlier
         why = ""
 
-        def keep(record: RequestRecord) -> None:
+        async def keep(record: RequestRecord) -> None:
             nonlocal why
-            self.probes.add_request(self.probe, key, record)
+            await self.probes.add_request(self.probe, key, record)
             why = f"{record.failure}: {record.message}"
 
         async def wait(seconds: float) -> None:
@@ -292,7 +292,7 @@ class Prober:
         policy = replace(self.settings.policy, retries_timeouts=False)
         if ask.max_retries is not None:
             policy = replace(policy, max_retries=min(policy.max_retries, ask.max_retries))
-        client = RetryingClient(self.model, self.budget, policy, keep, self._gate, sleep=wait)
+        client = RetryingClient(self.model, self.budget, policy, keep, self._pace, sleep=wait)
         try:
             return await client.ask(
                 ask.to_request(self.settings.max_tokens),

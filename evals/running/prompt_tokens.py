@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from hashlib import blake2b
 
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.evals.conversation import Conversation, Message
+from toolbelt.evals.conversation import Conversation
 from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
 
-_KEPT = 256
-"""Messages whose counts are remembered."""
+_REMEMBERED = 4096
+"""Messages whose counts are remembered, by a digest of their texts."""
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class PromptCounter:
@@ -25,13 +26,21 @@ class PromptCounter:
 
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
-        self._tokens: Callable[[str], int] = lru_cache(_KEPT)(lambda text: sum(counter.count([text])))
+        self._remembered: dict[bytes, int] = {}
 
     def count_latest(self, conversation: Conversation) -> int:
         """Tokens of the new messages of the next request: the last exchange, or the opening of the conversation."""
         exchanges = conversation.exchanges
         messages = exchanges[-1].to_messages() if exchanges else conversation.opening
-        return sum(self._tokens(_text(message)) for message in messages)
+        return sum([self._tokens(_to_json(message)) for message in messages])
+
+    def _tokens(self, text: str) -> int:
+        key = blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+        if (tokens := self._remembered.get(key)) is None:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            tokens = self._remembered[key] = sum(self.counter.count([text]))
+        return tokens
 
 
 @dataclass(eq=False)
@@ -58,7 +67,7 @@ class Meter:
     own_prompt_tokens: int = 0
     invalidated_tokens: int = 0
     repeated_tokens: int = 0
-    surfaced: set[str] = field(default_factory=set)
+    surfaced: frozenset[str] = frozenset()
     usages: list[Usage] = field(default_factory=list)
     _message_tokens: int = 0
     _before: tuple[Offer, int] | None = None
@@ -74,33 +83,35 @@ class Meter:
             self.first_definition_tokens = offer.tokens
         self._message_tokens += self.prompts.count_latest(conversation)
         own_tokens = offer.tokens + self._message_tokens
-        if self._before is not None:
+        if self._before is None:
+            self.surfaced = offer.ids
+        else:
             self.invalidated_tokens += _invalidated(*self._before, offer)
             self.repeated_tokens += self._before[1]
+            if offer is not self._before[0]:
+                self.surfaced |= offer.ids
         self._before = (offer, own_tokens)
         self.definition_tokens.append(offer.tokens)
         self.own_prompt_tokens += own_tokens
-        self.surfaced |= offer.ids
         return own_tokens
 
     @property
     def usage(self) -> Usage:
         """Reported usage over all requests; a figure is unknown if one request lacks it."""
+        usages = self.usages
+        if len(usages) == 1:
+            return usages[0]
         return Usage(
-            self._total(lambda usage: usage.prompt_tokens),
-            self._total(lambda usage: usage.completion_tokens),
-            self._total(lambda usage: usage.cached_read_tokens),
-            self._total(lambda usage: usage.cached_write_tokens),
+            _total([usage.prompt_tokens for usage in usages]),
+            _total([usage.completion_tokens for usage in usages]),
+            _total([usage.cached_read_tokens for usage in usages]),
+            _total([usage.cached_write_tokens for usage in usages]),
         )
 
-    def _total(self, figure: Callable[[Usage], int | None]) -> int | None:
-        total = 0
-        for usage in self.usages:
-            value = figure(usage)
-            if value is None:
-                return None
-            total += value
-        return total if self.usages else None
+
+def _total(figures: Sequence[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if figures and len(known) == len(figures) else None
 
 
 def _invalidated(before: Offer, tokens: int, now: Offer) -> int:
@@ -113,7 +124,3 @@ def _invalidated(before: Offer, tokens: int, now: Offer) -> int:
             break
         unchanged += old.tokens
     return tokens - unchanged
-
-
-def _text(message: Message) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))

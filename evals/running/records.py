@@ -10,11 +10,12 @@ from typing import Any
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
+from toolbelt.evals.responses.response import ResponseMark
 from toolbelt.providers.chat import Usage
 from toolbelt.views.json_values import described
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `TrialRecord`
 class RequestRecord:
     """An attempt at a request that has ended; see `toolbelt.evals.running.schema` for the columns.
 
@@ -29,6 +30,7 @@ class RequestRecord:
         message: What the provider said to that.
         latency_seconds: Without time spent queueing here.
         cost_usd: `None` if unknown.
+        response: Where the answer is in a response cache; `None` where it is in none.
     """
 
     trial: int
@@ -41,6 +43,7 @@ class RequestRecord:
     message: str
     latency_seconds: float
     cost_usd: float | None
+    response: ResponseMark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Attempts:
     reply: Reply | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made per trial, and freezing so many fields doubles the time
 class TrialRecord:
     """A trial that has ended.
 
@@ -147,7 +150,7 @@ def parse_names(text: str) -> list[str]:
 def format_reply(reply: Reply) -> str:
     """A reply as JSON; its usage and latency have columns of their own."""
     data: dict[str, Any] = {"calls": [[call.id, call.name, call.text] for call in reply.calls]}
-    for key in ("text", "finish_reason", "served_by"):
+    for key in ("text", "finish_reason", "served_by", "fingerprint"):
         if value := getattr(reply, key):
             data[key] = value
     return json.dumps(data)  # ASCII, so that half a surrogate pair, which models do write, can be kept
@@ -162,6 +165,7 @@ def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
         usage=usage,
         finish_reason=data.get("finish_reason", ""),
         served_by=data.get("served_by", ""),
+        fingerprint=data.get("fingerprint", ""),
         latency_seconds=latency_seconds,
     )
 

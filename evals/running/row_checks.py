@@ -112,6 +112,17 @@ ATTEMPT_TYPES = MappingProxyType(
     }
 )
 """What the requests of runs and of probes share."""
+_RESPONSE_TYPES = MappingProxyType(
+    {
+        "request": "int",
+        "attempt": "int",
+        "key": "str",
+        "answer": "str",
+        "recorded": "str",
+        "is_reused": "bool",
+        "cost_usd": "float | None",
+    }
+)
 _FAILURE = one_of("failure", Failure)
 FAILURE = ColumnRule("failure", f"failure IS NULL OR {_FAILURE.condition}", f"NULL or {_FAILURE.wanted}")
 EVERY_ROW = ("?", 1)
@@ -154,6 +165,8 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
     yield from find_wrong_rows(connection, file, "arms", "arm", make_rules({"tokenizer": "str"}), of_run)
     yield from find_wrong_rows(connection, file, "trials", "trial", (*own, *make_rules(types)), of_run)
     yield from find_wrong_rows(connection, file, "requests", "trial, request, attempt", requests, of_run)
+    responses = (own[0], *make_rules(_RESPONSE_TYPES))
+    yield from find_wrong_rows(connection, file, "responses", "trial, request, attempt", responses, of_run)
     yield from find_wrong_rows(connection, file, "cases", "case_id", make_rules({"content": "case"}), of_run)
     shown = ("offer IN (SELECT offer FROM requests WHERE run = ?)", run)
     yield from find_wrong_rows(connection, file, "offers", "offer", make_rules({"names": "texts"}), shown)

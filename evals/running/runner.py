@@ -13,13 +13,14 @@ from typing import Any, Protocol, cast
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.client import CapReached, Unanswered
+from toolbelt.evals.running.client import CapReached, NotRecorded, Unanswered
 from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.reply_faults import CHECKED_TOKENS
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.scoring.outcome import Ending, Outcome
+from toolbelt.text import plural
 
 
 async def run_workers(workers: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -85,6 +86,7 @@ class Runner:
         watcher: Receives finished trials and why the run stops.
         max_concurrency: Trials under way at once.
         reasons: Why the run cannot be finished now, in words.
+        not_recorded: Trials that were left, as nothing may be asked and a response of theirs was not recorded.
     """
 
     plan: Plan
@@ -95,6 +97,7 @@ class Runner:
     watcher: RunWatcher
     max_concurrency: int = 8
     reasons: list[str] = field(default_factory=list)
+    not_recorded: int = 0
     _given_up: set[str] = field(default_factory=set)
     _errors: Counter[str] = field(default_factory=Counter)
     _faults: dict[str, Counter[str]] = field(default_factory=dict)
@@ -126,6 +129,8 @@ class Runner:
         unfinished = self.store.unfinished(self.run)
         left = self._left()
         await run_workers(self._worker(left, unfinished) for _ in range(self.max_concurrency))
+        if self.not_recorded:
+            self._add_reason(f"not recorded, so unscored: {plural(self.not_recorded, 'trial')}")
         return RunEnd.INCOMPLETE if self.reasons else RunEnd.FINISHED
 
     def _left(self) -> Iterator[Trial]:
@@ -147,16 +152,19 @@ class Runner:
                     self._add_reason(str(reached))
                 self._is_capped = True
                 return
+            except NotRecorded:
+                self.not_recorded += 1
+                await asyncio.sleep(0)
+                continue
             except Unanswered as unanswered:
                 model = self.plan.arms[trial.arm].model
                 self._given_up.add(model)
                 self._add_reason(f"{model}: {unanswered}")
                 continue
-            self.store.add_trial(self.run, record)
+            await self.store.add_trial(self.run, record)  # others get a turn here, even where no model is waited for
             self._mind_errors(record)
             self._mind_faults(record)
             self.watcher.finished(record)
-            await asyncio.sleep(0)  # a local model never waits; without this nobody else would get a turn, nor Ctrl-C
 
     def _keep_cases(self, position: int) -> None:
         """Store a case before its first trial, and the next ones with it; trials begin in the order of their cases."""

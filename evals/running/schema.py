@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from types import MappingProxyType
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 
-VERSION = 4
+VERSION = 5
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
@@ -59,6 +60,21 @@ CREATE TABLE IF NOT EXISTS cases (       -- what was asked and what was right: a
     case_id TEXT NOT NULL,
     content TEXT NOT NULL,               -- JSON: messages, answers, forbidden, allowed_extra, role
     PRIMARY KEY (run, case_id)
+) WITHOUT ROWID;
+"""
+
+_RESPONSES = """
+CREATE TABLE IF NOT EXISTS responses (   -- requests whose answer is in a response cache, see toolbelt.evals.responses
+    run TEXT NOT NULL,
+    trial INTEGER NOT NULL,              -- this and the next two as in requests
+    request INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    key TEXT NOT NULL,                   -- SHA-256 of the request, the origin and the epoch
+    answer TEXT NOT NULL,                -- digest of what the model said and called
+    recorded TEXT NOT NULL,              -- when it was answered, ISO 8601, UTC
+    is_reused INTEGER NOT NULL,          -- 1: taken from the cache, so no request of this run; 0: asked by this run
+    cost_usd REAL,                       -- what it cost when it was asked; NULL where the price was unknown
+    PRIMARY KEY (run, trial, request, attempt)
 ) WITHOUT ROWID;
 """
 
@@ -137,12 +153,32 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
 """
 
 
-TABLES = _RUNS + _trials_table() + _PROBES
+TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
 
-ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES})
+ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES + _RESPONSES, 4: _RESPONSES})
 """For each earlier version, the tables that turn its file into one of this version; existing content is not changed."""
 READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 """SQLite's errors for a file that it can at most read."""
+_BUSY_SECONDS = 60
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to the file; to its content alone where nothing can be written beside it, as on a read-only disk.
+
+    There SQLite cannot open its log, without which it reads nothing. If there is none, because its last user has closed
+    it, the file is complete by itself.
+    """
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in READ_ONLY or path.with_name(f"{path.name}-wal").exists():
+            return connection  # which raises the same again
+        connection.close()
+        return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None)
+    except sqlite3.DatabaseError:
+        pass  # reported by what is asked next
+    return connection
 
 
 def create_tables(connection: sqlite3.Connection, file: str) -> None:
@@ -179,7 +215,9 @@ def create_tables(connection: sqlite3.Connection, file: str) -> None:
             connection.rollback()
             if error.sqlite_errorcode & 0xFF not in READ_ONLY:
                 raise
-            # Only to be read: it is, as what it holds is as ever.
+            # Only to be read: it is, as what it holds is as ever. Queries of runs find their table empty, in memory.
+            connection.execute("PRAGMA temp_store=MEMORY")
+            connection.executescript(_RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE"))
 
 
 def _make(connection: sqlite3.Connection, tables: str) -> None:

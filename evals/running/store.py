@@ -1,9 +1,9 @@
 """The file that stores the runs: every response before it is used, every trial before the next is reported (rule E8).
 
-SQLite with a write-ahead log. A write has left the process before the next step is taken, so a kill of the process,
-`kill -9` included, loses nothing. The log is not forced to the disk at each write, which would cost more than the
-trials of a local model: a power loss or a crash of the system may take the last moments with it, but leaves the file
-sound and the run resumable.
+SQLite with a write-ahead log. What is handed in during one step of the event loop is stored in one transaction, and
+whoever handed it in waits for that. So a kill of the process, `kill -9` included, loses nothing that was used. The log
+is not forced to the disk at each write, which would cost more than the trials of a local model: a power loss or a crash
+of the system may take the last moments with it, but leaves the file sound and the run resumable.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
+from toolbelt.evals.running.grouped_writes import GroupedWrites, Row, Rows
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import (
@@ -33,14 +34,15 @@ from toolbelt.evals.running.records import (
 )
 from toolbelt.evals.running.row_checks import find_damage, refuse_wrong_runs
 from toolbelt.evals.running.run_names import LATEST, draw_id
-from toolbelt.evals.running.schema import READ_ONLY, create_tables
+from toolbelt.evals.running.schema import connect, create_tables
 from toolbelt.sources import refuse_special
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
-_BUSY_SECONDS = 60
 _REMEMBERED = 1000
+_ADD_OFFER = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
+_ADD_RESPONSE = f"INSERT OR REPLACE INTO responses VALUES ({','.join('?' * 9)})"  # noqa: S608
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials VALUES ({','.join('?' * (1 + len(fields(TrialRecord))))})"  # noqa: S608
 _VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
 
@@ -94,7 +96,7 @@ class RunStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError, ValueError):
                 refuse_special(path)
-            self.connection = _connect(path.absolute())
+            self.connection = connect(path.absolute())
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
         try:
@@ -107,10 +109,14 @@ class RunStore:
         self._file = _identity(self._name)
         self._kept_lately: set[object] = set()
         self._checked: set[str] = set()
+        self.writes = GroupedWrites(self._write)
 
     def close(self) -> None:
-        """Close the file."""
-        self.connection.close()
+        """Close the file, with what was handed in stored."""
+        try:
+            self.writes.commit()
+        finally:
+            self.connection.close()
 
     def __enter__(self) -> RunStore:
         return self
@@ -262,21 +268,22 @@ class RunStore:
             return {row[0] for row in rows}
 
     def spent(self, run: str) -> tuple[int, float]:
-        """Requests made so far, retries included, and what they cost in USD as far as prices are known."""
+        """Requests sent so far, with retries and without reused responses, and their cost in USD as far as known."""
         with self.guarded():
             row = self.connection.execute(
-                "SELECT count(*), total(cost_usd) FROM requests WHERE run = ?", (run,)
+                "SELECT count(*) - (SELECT count(*) FROM responses WHERE run = ?1 AND is_reused), total(cost_usd) "
+                "FROM requests WHERE run = ?1",
+                (run,),
             ).fetchone()
         return int(row[0]), float(row[1])
 
-    def add_request(self, run: str, record: RequestRecord) -> None:
-        """Store an attempt at a request that has ended.
+    async def add_request(self, run: str, record: RequestRecord) -> None:
+        """Store an attempt at a request that has ended; it is durable when this returns.
 
         Raises:
             StorageError: the disk refused, or the file was removed or replaced, so that nothing more would be stored.
         """
-        self.check_place()
-        reply, usage = record.reply, record.usage
+        reply, usage, offer = record.reply, record.usage, record.offer
         values = (
             run,
             record.trial,
@@ -285,9 +292,9 @@ class RunStore:
             record.failure,
             record.message,
             None if reply is None else format_reply(reply),
-            record.offer.digest,
-            len(record.offer.tools),
-            record.offer.tokens,
+            offer.digest,
+            len(offer.tools),
+            offer.tokens,
             usage.prompt_tokens,
             usage.completion_tokens,
             usage.cached_read_tokens,
@@ -295,11 +302,13 @@ class RunStore:
             record.latency_seconds,
             record.cost_usd,
         )
-        with self.guarded():
-            if self._is_news(record.offer.digest):
-                names = json.dumps(list(record.offer.by_name))
-                self.connection.execute("INSERT OR IGNORE INTO offers VALUES (?, ?)", (record.offer.digest, names))
-            self.connection.execute(_ADD_REQUEST, values)
+        rows: list[tuple[str, Row]] = [(_ADD_REQUEST, values)]
+        if self._is_news(offer.digest):
+            rows.append((_ADD_OFFER, (offer.digest, json.dumps(list(offer.by_name)))))
+        if (mark := record.response) is not None:
+            marked = (mark.key, mark.answer, mark.recorded, mark.is_reused, mark.cost_usd)
+            rows.append((_ADD_RESPONSE, (*values[:4], *marked)))
+        await self.writes.add(*rows)
 
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
         """Store cases, all or none, once for all their trials; a case that is already stored stays."""
@@ -316,10 +325,9 @@ class RunStore:
         self._kept_lately.add(key)
         return True
 
-    def add_trial(self, run: str, record: TrialRecord) -> None:
-        """Store a trial that has ended."""
-        with self.guarded():
-            self.connection.execute(_ADD_TRIAL, (run, *_VALUES(record)))
+    async def add_trial(self, run: str, record: TrialRecord) -> None:
+        """Store a trial that has ended; it is durable when this returns. Errors are those of `add_request`."""
+        await self.writes.add((_ADD_TRIAL, (run, *_VALUES(record))))
 
     def find_common_error(self, run: str) -> str:
         """The most frequent reason of the trials that ended with an error; empty if there are none."""
@@ -332,21 +340,35 @@ class RunStore:
 
     # The disk
 
-    def check_place(self) -> None:
-        """Raise `StorageError` if the file was removed or replaced, so that writes would be lost."""
+    def _write(self, rows: Rows) -> None:
+        """Store rows, all or none.
+
+        Raises:
+            StorageError: the disk refused, or the file was removed or replaced, so that they would be lost.
+        """
+        try:
+            with self.guarded(), self._transaction():
+                for statement, values in rows.items():
+                    self.connection.executemany(statement, values)
+                self._check_place()
+        except BaseException:
+            self._kept_lately.clear()  # offers of the rows that were not stored
+            raise
+
+    def _check_place(self) -> None:
         if _identity(self._name) != self._file:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN IMMEDIATE")
         try:
+            self.connection.execute("BEGIN IMMEDIATE")
             yield
+            self.connection.execute("COMMIT")
         except BaseException:
             if self.connection.in_transaction:  # a full disk has ended it already
                 self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
@@ -363,25 +385,6 @@ class RunStore:
         raise StorageError(
             f"The file of runs {str(self.path)!r} cannot be used: {words}. What was kept before is safe."
         ) from None
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """To the file, or where nothing can be written beside it, as on a read-only disk, to what it holds.
-
-    There SQLite cannot open its log, without which it reads nothing. If there is none, as its last user has closed it,
-    the file is whole by itself.
-    """
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in READ_ONLY or path.with_name(f"{path.name}-wal").exists():
-            return connection  # which says the same again
-        connection.close()
-        return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None)
-    except sqlite3.DatabaseError:
-        pass  # it is told with what it is of
-    return connection
 
 
 def _identity(path: Path | str) -> tuple[int, int] | None:

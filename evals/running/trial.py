@@ -176,7 +176,7 @@ class TrialState:
 
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, before: Attempts) -> Reply:
         if before.reply is None:
-            request = Request(self.conversation.to_messages(), offer, self.sampling)
+            request = Request(self.conversation.to_messages(), offer, self.sampling, self.conversation.epoch)
             reply, attempts = await self.trial_runner.client.ask(
                 request, trial, number, earlier=before, own_tokens=own_tokens, is_opening=number == 0
             )

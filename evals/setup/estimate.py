@@ -82,7 +82,7 @@ def estimate_run(
     cases = inputs.cases_of(plan)
     for note in find_shortfalls(arms, cases):
         reporter.note(note)
-    runners = make_trial_runners(inputs, plan, arms, Budget(), RetryPolicy(0), lambda _: None)
+    runners = make_trial_runners(inputs, plan, arms, Budget(), RetryPolicy(0), _keep_nothing)
     stand_in = make_local_model(STAND_IN)
     sample = [(position, cases.case(position)) for position in range(0, plan.cases, max(1, plan.cases // SAMPLE))]
     estimates = []
@@ -97,7 +97,11 @@ async def _estimate_arm(
     plan: Plan, arm: int, runner: TrialRunner, stand_in: Model, cases: Sequence[tuple[int, Case]]
 ) -> ArmEstimate:
     requests: list[RequestRecord] = []
-    stand_in_runner = replace(runner, client=RetryingClient(stand_in, Budget(), RetryPolicy(0), requests.append))
+
+    async def keep(record: RequestRecord) -> None:
+        requests.append(record)
+
+    stand_in_runner = replace(runner, client=RetryingClient(stand_in, Budget(), RetryPolicy(0), keep))
     trials = prompt = not_asked = 0
     reason = ""
     for position, case in cases:
@@ -123,6 +127,10 @@ async def _estimate_arm(
         not_asked=round(not_asked * share),
         reason=reason,
     )
+
+
+async def _keep_nothing(record: RequestRecord) -> None:
+    pass
 
 
 def _output(reply: Reply) -> str:

@@ -10,15 +10,20 @@ from typing import IO, Any
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import is_oracle
+from toolbelt.evals.viewer.arms import arm_columns
+from toolbelt.evals.viewer.findings import forest_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
+from toolbelt.evals.viewer.pairs import pair_values
 from toolbelt.evals.viewer.records import read_blocks
 from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values
-from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.arms import arm_names, arms_table, coverage_table, outcome_columns
+from toolbelt.evals.viewer.top import model_line, next_links, note_lines, top_values
+from toolbelt.evals.views.arms import arm_names, coverage_table, outcome_columns
 from toolbelt.evals.views.figures import epoch_lines
 from toolbelt.evals.views.matrix_text import PICTURE, STEPS
 from toolbelt.views.blocks import Picture
@@ -62,16 +67,22 @@ def write_page(
 
     comparison = comparison or (gate.comparison if gate else None)
     names = arm_names(summary)
-    arms = arms_table(summary).without("abstained uncovered")  # which a note says, with its counts
+    result = find_result(summary, comparison)
+    top = top_values(summary, result, comparison, gate)
+    arms = arm_columns(summary, comparison, result)
     outcomes = outcome_columns(summary.arms)
     frame = render_frame(
         {
             "summary": summary,
             "names": names,
             "facts": _facts(summary),
-            "top": verdict_values(summary, comparison, gate),
-            "arms": render_table(arms),
-            "columns": arms.columns,
+            "models": model_line(summary, top["lead"]),
+            "top": top,
+            "next": next_links(summary, result, comparison, has_recommendation=bool(recommendation)),
+            "notes": note_lines(summary, comparison),
+            "arms": arms,
+            "arms_html": render_table(arms.table),
+            "forest": forest_values(comparison, summary),
             "coverage": render_table(coverage_table(summary)),
             "epochs": epoch_lines(summary),
             "outcomes": outcomes,
@@ -83,7 +94,7 @@ def write_page(
             "comparison": comparison,
             "pairs": pair_values(comparison, summary),
         },
-        _script_data(summary, names, comparison),
+        _script_data(summary, names, result),
     )
     file.write(frame.head)
     written = 0
@@ -141,14 +152,15 @@ _OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role")
 """Settings that are paths of one machine, or stand elsewhere in the page."""
 
 
-def _script_data(summary: RunSummary, names: Sequence[str], comparison: Comparison | None) -> dict[str, Any]:
+def _script_data(summary: RunSummary, names: Sequence[str], result: RunResult) -> dict[str, Any]:
     return {
         "run": summary.run,
         "arms": list(names),
         "epochs": summary.epochs,
         "longest": LONGEST_TEXT,
         "outcomes": [[outcome.value, _sort(outcome)] for outcome in Outcome],
-        "pair": _compared(summary, comparison),
+        "oracles": [place for place, arm in enumerate(summary.arms) if is_oracle(arm.toolset)],
+        "first": _first(summary, result),
     }
 
 
@@ -158,11 +170,7 @@ def _sort(outcome: Outcome) -> str:
     return "right" if outcome.is_right_by_names else "wrong"
 
 
-def _compared(summary: RunSummary, comparison: Comparison | None) -> list[int]:
-    """Positions of the arms whose flipped cases are shown first: those compared first, if they are of this run."""
-    keys = [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]
-    if comparison is not None and comparison.new.name == summary.run and comparison.is_within:
-        for pair in comparison.pairs:
-            if pair.old.key in keys and pair.new.key in keys:
-                return [keys.index(pair.old.key), keys.index(pair.new.key)]
-    return [0, 1] if len(keys) > 1 else []
+def _first(summary: RunSummary, result: RunResult) -> int:
+    """The position of the arm whose confusions are shown first: the one to take."""
+    arm = result.recommended or result.reference
+    return next((place for place, one in enumerate(summary.arms) if one is arm), 0)

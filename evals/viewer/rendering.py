@@ -15,7 +15,21 @@ from markupsafe import Markup, escape
 
 from toolbelt.text import visible, visible_lines
 
-SCRIPTS = ("texts.js", "data.js", "tables.js", "analysis.js", "browser.js", "trial.js", "copying.js", "start.js")
+SCRIPTS = (
+    "address.js",
+    "texts.js",
+    "data.js",
+    "tables.js",
+    "columns.js",
+    "filters.js",
+    "rows.js",
+    "grid.js",
+    "heat.js",
+    "flips.js",
+    "trial.js",
+    "copying.js",
+    "start.js",
+)
 """In the order in which they stand in the page; they share one scope."""
 _BLOCKS = "<!-- blocks -->"
 

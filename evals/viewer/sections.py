@@ -96,13 +96,13 @@ _MARKS = {
 }
 _FAILED = "✕"
 _LOOKS = {
-    CheckOutcome.WORKS: "no_regression",
-    CheckOutcome.PARTLY: "insufficient_data",
-    CheckOutcome.SKIPPED: "none",
-    CheckOutcome.TOOLS_NOT_SEEN: "insufficient_data",
-    CheckOutcome.UNKNOWN: "none",
+    CheckOutcome.WORKS: "good",
+    CheckOutcome.PARTLY: "warning",
+    CheckOutcome.SKIPPED: "faint",
+    CheckOutcome.TOOLS_NOT_SEEN: "warning",
+    CheckOutcome.UNKNOWN: "faint",
 }
-"""The badge of each outcome of a check, by the names of verdicts."""
+"""The badge of each outcome of a check, by the names of tones."""
 _LONGEST = 300
 """The most characters shown of a server's message."""
 
@@ -111,7 +111,7 @@ def probe_values(results: Sequence[ProbeResult]) -> dict[str, Any]:
     """The values of the section on probes.
 
     Returns:
-        `models` (`model`, `where`, `day`, `works`, `caching`), `rows` (`title`; `cells`: `mark`, `word`, `verdict`),
+        `models` (`model`, `where`, `day`, `works`, `caching`), `rows` (`title`; `cells`: `mark`, `word`, `tone`),
         `reasons` (`model`, `title`, `word`, `said` of what does not simply work).
     """
     keys = dict.fromkeys(key for result in results for key in (*result.planned, *(each.key for each in result.checks)))
@@ -145,11 +145,11 @@ def probe_values(results: Sequence[ProbeResult]) -> dict[str, Any]:
 
 def _probe_cell(outcome: CheckOutcome | None) -> dict[str, str]:
     if outcome is None:
-        return {"mark": NOTHING, "word": "not made", "verdict": "none"}
+        return {"mark": NOTHING, "word": "not made", "tone": "faint"}
     return {
         "mark": _MARKS.get(outcome, _FAILED),
         "word": WORDS[outcome],
-        "verdict": _LOOKS.get(outcome, "regression"),
+        "tone": _LOOKS.get(outcome, "bad"),
     }
 
 

@@ -3,24 +3,21 @@
 const help = document.getElementById("help");
 
 function isTyping(target) {
-  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+  return target instanceof HTMLInputElement && target.type === "search" || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 }
 
-function stepTrial(by) {
-  const position = shown.indexOf(opened);
-  const next = shown[position + by];
-  if (position >= 0 && next !== undefined) replaceTrial(next);
-}
+const toEnd = (by) => (view() === "grid" ? stepCell(0, by) : stepRow(by));
+const stepBy = (by) => (view() === "grid" ? stepCell(by) : stepRow(by));
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (isTyping(event.target)) {
     if (event.target.id !== "find") return;
-    if (event.key === "Escape") { event.preventDefault(); state.find = event.target.value = ""; list(); event.target.blur(); }
-    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); focusRow(); }
+    if (event.key === "Escape") { event.preventDefault(); clearTimeout(waiting); event.target.value = ""; event.target.blur(); go({ find: "" }, "replace"); }
+    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); focusTrial(); }
     return;
   }
-  const isList = rowsBox.contains(event.target);
+  const isGrid = gridSpace.contains(event.target);
   const acts = {
     "?": () => help.showModal(),
     ...(dialog.open
@@ -29,9 +26,10 @@ function pressed(event) {
         // At once: a smooth way down would end where the first letter typed finds it.
         "/": () => { field("find").focus({ preventScroll: true }); field("find").select();
           field("find").closest("section").scrollIntoView({ behavior: "instant", block: "start" }); },
-        j: () => step(1), k: () => step(-1),
-        ...(isList ? { ArrowDown: () => step(1), ArrowUp: () => step(-1), Home: () => step(-Infinity), End: () => step(Infinity),
-          PageDown: () => step(8), PageUp: () => step(-8) } : {}),
+        j: () => stepBy(1), k: () => stepBy(-1),
+        ...(isGrid || rowsBox.contains(event.target) ? { ArrowDown: () => stepBy(1), ArrowUp: () => stepBy(-1),
+          Home: () => toEnd(-Infinity), End: () => toEnd(Infinity), PageDown: () => stepBy(8), PageUp: () => stepBy(-8) } : {}),
+        ...(isGrid ? { ArrowRight: () => stepCell(0, 1), ArrowLeft: () => stepCell(0, -1) } : {}),
       }),
   };
   if (!Object.hasOwn(acts, event.key)) return;
@@ -42,39 +40,33 @@ function pressed(event) {
 async function start() {
   for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
   for (const box of document.querySelectorAll(".scroll, .picture")) showEdges(box);
+  startColumns();
   await loadIndex();
-  for (const part of document.querySelectorAll(".live")) part.hidden = false;
-  document.getElementById("help-button").addEventListener("click", () => help.showModal());
-  document.getElementById("help-close").addEventListener("click", () => help.close());
-  startBrowser();
-  startCopying();
+  field("help-button").addEventListener("click", () => help.showModal());
+  field("help-close").addEventListener("click", () => help.close());
   for (const table of document.querySelectorAll("table.flips[data-name]")) linkFlips(table);
-  dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeTrial(); });
-  dialog.addEventListener("close", () => { if (opened !== null) closeTrial(); }); // a browser may not ask first
+  startFilters();
+  startGrid();
+  startRows();
+  startTrial();
+  startCopying();
   for (const [box, close] of [[dialog, closeTrial], [help, () => help.close()]]) {
     box.addEventListener("click", (event) => { if (event.target === box) close(); });
   }
-  document.getElementById("close").addEventListener("click", closeTrial);
-  document.getElementById("previous").addEventListener("click", () => stepTrial(-1));
-  document.getElementById("next").addEventListener("click", () => stepTrial(1));
   document.addEventListener("keydown", pressed);
-  window.addEventListener("hashchange", (event) => {
-    const was = new URL(event.oldURL).hash;
-    if (location.hash.startsWith("#trial=") && !was.startsWith("#trial=")) isPushed = true;
-    route();
-  });
-  route();
+  startAddress();
+  showAddress();
   document.documentElement.dataset.ready = "yes"; // what comes after may take its time
   setTimeout(() => {
     startConfusions();
-    startFlips();
-    // A part that a link leads to was not there when the browser looked for it.
-    document.getElementById(location.hash.slice(1))?.closest(".live")?.scrollIntoView();
+    showAddress();
+    seekPlace(address);
     showGone();
   });
 }
 
 start().catch((error) => {
+  for (const part of document.querySelectorAll(".live")) part.hidden = true;
   const unshown = document.getElementById("unshown");
   unshown.hidden = false;
   unshown.textContent = typeof DecompressionStream === "undefined"

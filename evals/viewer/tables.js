@@ -2,6 +2,8 @@
 
 function makeSortable(table) {
   const heads = [...table.querySelectorAll("thead th")];
+  const rows = [...table.tBodies[0].rows];
+  const key = `order-${table.id}`;
   heads.forEach((head, column) => {
     const label = head.querySelector(".head");
     if (!label) return;
@@ -9,30 +11,38 @@ function makeSortable(table) {
     button.classList.toggle("key", label.classList.contains("key"));
     button.append(...label.childNodes);
     label.replaceWith(button);
-    button.addEventListener("click", () => sortBy(table, heads, column));
+    button.addEventListener("click", () => go({ [key]: `${column}.${nextWay(rows, head, column)}` }));
   });
+  showsAddress([key], () => sortBy(table, heads, rows));
 }
 
-function sortBy(table, heads, column) {
-  const head = heads[column];
-  const body = table.tBodies[0];
-  const rows = [...body.rows];
-  const orders = rows.map((row) => row.cells[column].dataset.order ?? row.cells[column].textContent.trim());
-  const isText = orders.some((order) => order !== "" && Number.isNaN(Number(order)));
-  // Figures are first asked for with the greatest on top, names and numbers of rows from the beginning.
-  const begin = isText || head.classList.contains("number") ? "ascending" : "descending";
+const orderOf = (row, column) => (row.cells[column].dataset.order ?? row.cells[column].textContent.trim()).replace(/^–$/, "");
+const areTexts = (rows, column) => rows.some((row) => orderOf(row, column) !== "" && Number.isNaN(Number(orderOf(row, column))));
+
+// Figures are first asked for with the greatest on top, names from the beginning.
+function nextWay(rows, head, column) {
+  const begin = areTexts(rows, column) ? "ascending" : "descending";
   const other = begin === "ascending" ? "descending" : "ascending";
-  const way = head.getAttribute("aria-sort") === begin ? other : begin;
+  return head.getAttribute("aria-sort") === begin ? other : begin;
+}
+
+// By the column in the address, else in the order in which the rows came.
+function sortBy(table, heads, rows) {
+  const [column, way] = (address[`order-${table.id}`] ?? "").split(".");
+  heads.forEach((head) => head.removeAttribute("aria-sort"));
+  const head = heads[Number(column)];
+  if (!way || !head) {
+    table.tBodies[0].append(...rows);
+    return;
+  }
+  const isText = areTexts(rows, column);
   const sign = way === "ascending" ? 1 : -1;
-  const key = new Map(rows.map((row, place) => [row, orders[place]]));
-  rows.sort((one, two) => {
-    const [a, b] = [key.get(one), key.get(two)];
+  table.tBodies[0].append(...[...rows].sort((one, two) => {
+    const [a, b] = [orderOf(one, column), orderOf(two, column)];
     if (a === "" || b === "") return (a === "") - (b === ""); // what is not known comes last, either way
     return sign * (isText ? a.localeCompare(b, "en", { numeric: true }) : Number(a) - Number(b));
-  });
-  body.append(...rows);
-  heads.forEach((one) => one.removeAttribute("aria-sort"));
-  head.setAttribute("aria-sort", way);
+  }));
+  head.setAttribute("aria-sort", way === "ascending" ? "ascending" : "descending");
 }
 
 // Tells the style sheet at which edges a part goes on, and lets the keyboard into it where it does.

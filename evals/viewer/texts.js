@@ -34,20 +34,6 @@ function el(name, attributes = {}, ...children) {
 // A name from elsewhere, which must not turn around what stands beside it.
 const name = (text) => el("bdi", {}, text === "" ? "–" : text);
 
-function svg(tag, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-// A small bar, `share` of its width filled.
-function bar(share) {
-  return svg("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("rect", { class: "track", width: 100, height: 8 }),
-    svg("rect", { class: "fill", width: (100 * share).toFixed(2), height: 8 }));
-}
-
 const NUMBER = new Intl.NumberFormat("en-US");
 const count = (value) => NUMBER.format(value);
 const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
@@ -71,10 +57,15 @@ function dollars(value) {
 
 const MARKS = { right: "✓", near: "≈", wrong: "✕", unscored: "–" };
 
+const outcomeOf = (place) => DATA.outcomes[trials.outcome[place]][0];
+
+// `right`, `near` where arguments alone are wrong, `wrong` or `unscored`.
+function signOf(place) {
+  const sort = sortOf(place);
+  return sort === "right" && outcomeOf(place) !== "correct" ? "near" : sort;
+}
+
 // What became of a trial, as a sign and in words.
-function mark(trial) {
-  const outcome = DATA.outcomes[trials.outcome[trial]][0];
-  const sort = sortOf(trial);
-  const sign = sort === "right" && outcome !== "correct" ? "near" : sort;
-  return el("span", { class: `mark ${sort}` }, el("span", { "aria-hidden": "true" }, MARKS[sign]), document.createTextNode(" "), words(outcome));
+function mark(place) {
+  return el("span", { class: `mark ${sortOf(place)}` }, el("span", { "aria-hidden": "true" }, MARKS[signOf(place)]), document.createTextNode(" "), words(outcomeOf(place)));
 }

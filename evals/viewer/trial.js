@@ -6,7 +6,6 @@ const trialBody = document.getElementById("trial-body");
 const MOST_UNFOLDED = 8;
 const MOST_REQUESTS = 50;
 let opened = null; // the place of the trial that is open
-let isPushed = false; // whether Back leads to the page as it was before
 
 const ENDINGS = {
   no_call: "It ended when the model called nothing more.",
@@ -17,11 +16,20 @@ const ENDINGS = {
   error: "It ended because no answer came.",
 };
 
-function route() {
-  const match = /^#trial=(\d+)$/.exec(location.hash);
-  const place = match ? byNumber.get(Number(match[1])) : undefined;
-  gone.hidden = !match || place !== undefined;
-  gone.textContent = gone.hidden ? "" : `This run has no finished trial ${match[1]}.`;
+function startTrial() {
+  dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeTrial(); });
+  dialog.addEventListener("close", () => { if (opened !== null) closeTrial(); }); // a browser may not ask first
+  field("close").addEventListener("click", closeTrial);
+  field("previous").addEventListener("click", () => stepTrial(-1));
+  field("next").addEventListener("click", () => stepTrial(1));
+  showsAddress(["trial"], showWanted);
+}
+
+function showWanted() {
+  const wanted = address.trial ?? "";
+  const place = /^\d+$/.test(wanted) ? byNumber.get(Number(wanted)) : undefined;
+  gone.hidden = !wanted || place !== undefined;
+  gone.textContent = gone.hidden ? "" : `This run has no finished trial ${visible(wanted)}.`;
   showGone();
   if (place === undefined) hideTrial();
   else showTrial(place);
@@ -32,32 +40,35 @@ function showGone() {
 }
 
 // Another trial in place of the one that is open, so that Back still closes.
-function replaceTrial(place) {
-  history.replaceState(null, "", `#trial=${trials.number[place]}`);
-  showTrial(place);
+const replaceTrial = (place) => go({ trial: String(trials.number[place]) }, "replace");
+
+function stepTrial(by) {
+  const position = shown.indexOf(opened);
+  const next = shown[position + by];
+  if (position >= 0 && next !== undefined) replaceTrial(next);
 }
 
 function closeTrial() {
-  if (isPushed) history.back();
-  else {
-    history.replaceState(null, "", "#trials");
-    hideTrial();
-  }
+  if (history.state?.opens) history.back();
+  else go({ trial: "" }, "replace");
 }
 
 function hideTrial() {
   if (opened === null) return;
-  isPushed = false;
+  const place = opened;
   opened = null;
   if (dialog.open) dialog.close(); // what had the focus before gets it back, if it is still there
   const has = document.activeElement;
-  if (has === null || has === document.body || rowsBox.contains(has)) focusRow();
+  if (has === null || has === document.body || field("browser").contains(has)) {
+    chooseTrial(place);
+    focusTrial();
+  }
 }
 
 async function showTrial(place) {
   opened = place;
   const position = shown.indexOf(place);
-  if (position >= 0) choose(position);
+  chooseTrial(place);
   document.getElementById("previous").disabled = position <= 0;
   document.getElementById("next").disabled = position < 0 || position === shown.length - 1;
   const of = cases[trials.case[place]];
@@ -93,7 +104,7 @@ function listed(label, names, none = null) {
 function siblings(place, of) {
   if (of.trials.length < 2) return [];
   const links = of.trials.map((other) => el("li", {}, el("a", {
-    href: `#trial=${trials.number[other]}`, "aria-current": other === place ? "true" : null,
+    href: addressWith({ trial: trials.number[other] }), "aria-current": other === place ? "true" : null,
     onclick: (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();

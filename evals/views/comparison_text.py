@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -19,12 +18,14 @@ from toolbelt.evals.analysis.comparison.number_format import format_bounds, form
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
 from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
-from toolbelt.evals.analysis.result import find_trade_off
+from toolbelt.evals.analysis.result import find_trade_off, is_surely_more
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.glance import TRADE_OFFS, describe_findings
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_seconds, format_share
 from toolbelt.text import plural
+from toolbelt.views.cells import Badge, Tone
 
 ARROW = "->"
 _FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingProxyType(
@@ -42,50 +43,49 @@ _FORMATS: Mapping[Measure, tuple[str, Callable[[float | None], str]]] = MappingP
 
 _MOST_AGAINST = 6
 """The most reference arms that are named."""
-CONTRAST_HEADERS = ("measure", "old", "new", "difference (95% interval)", "p (Holm)", "verdict")
-
-
-_WITHIN: Mapping[Verdict, str] = MappingProxyType(
+VERDICTS: Mapping[Verdict, Badge] = MappingProxyType(
     {
-        Verdict.REGRESSION: "worse",
-        Verdict.NO_REGRESSION: "not worse",
-        Verdict.INSUFFICIENT_DATA: "undecided",
+        Verdict.REGRESSION: Badge("regression", Tone.BAD),
+        Verdict.NO_REGRESSION: Badge("no regression", Tone.GOOD),
+        Verdict.INSUFFICIENT_DATA: Badge("insufficient data", Tone.WARNING),
+    }
+)
+_WITHIN: Mapping[Verdict, Badge] = MappingProxyType(
+    {
+        Verdict.REGRESSION: Badge("worse", Tone.WARNING),
+        Verdict.NO_REGRESSION: Badge("not worse", Tone.GOOD),
+        Verdict.INSUFFICIENT_DATA: Badge("undecided", Tone.PLAIN),
     }
 )
 """Of arms of one run, of which none has regressed against another."""
 
 
-def describe_verdict(verdict: Verdict | None, *, is_within: bool) -> str:
-    """The verdict on a share in a word or two; empty where there is none."""
-    if verdict is None:
-        return ""
-    return _WITHIN[verdict] if is_within else verdict.value
+_ORDER = tuple(badge.word for badge in (*VERDICTS.values(), *TRADE_OFFS.values()))
+_MOST_NAMED = 3
+"""The most arms of one finding that are named."""
 
 
-def describe_finding(comparison: Comparison, pair: ArmComparison) -> str:
+def verdict_badge(contrast: Contrast, *, is_within: bool) -> Badge:
+    """The verdict on a share; empty where there is none."""
+    if contrast.verdict is None:
+        return Badge("", Tone.PLAIN)
+    if is_within and contrast.verdict is Verdict.NO_REGRESSION and is_surely_more(contrast):
+        return Badge("better", Tone.GOOD)
+    return (_WITHIN if is_within else VERDICTS)[contrast.verdict]
+
+
+def finding_badge(comparison: Comparison, pair: ArmComparison) -> Badge:
     """The verdict on two arms; those of one run are a trade-off. Empty where there is none."""
+    if pair.verdict is None:
+        return Badge("", Tone.PLAIN)
     if not comparison.is_within:
-        return describe_verdict(pair.verdict, is_within=False)
-    return "" if pair.verdict is None else TRADE_OFFS[find_trade_off(pair)].word
+        return VERDICTS[pair.verdict]
+    return TRADE_OFFS[find_trade_off(pair)]
 
 
-def contrast_cells(contrast: Contrast, margin: float, *, is_within: bool = False) -> tuple[str, ...]:
-    """A row of the table of measures: one cell for each of `CONTRAST_HEADERS`.
-
-    Args:
-        contrast: The contrast.
-        margin: What may be lost.
-        is_within: Whether both arms are of one run.
-    """
-    name, show = _FORMATS[contrast.measure]
-    return (
-        name,
-        show(contrast.old),
-        show(contrast.new),
-        format_difference(contrast, margin),
-        format_p(contrast.adjusted_p) if contrast.measure.is_share else "",
-        describe_verdict(contrast.verdict, is_within=is_within),
-    )
+def measure_name(measure: Measure) -> str:
+    """A measure in words."""
+    return _FORMATS[measure][0]
 
 
 def format_difference(contrast: Contrast, margin: float, unit: str = " points") -> str:
@@ -190,20 +190,31 @@ def has_own_bases(comparison: Comparison) -> bool:
     return comparison.is_within and is_several and is_own
 
 
-def verdict_counts(comparison: Comparison) -> str:
-    """`30 comparisons: 10 regression, 20 no_regression`, by the first share; then cases that would settle the rest."""
-    mains = [pair.main_contrast for pair in comparison.pairs]
-    # No number of cases helps an arm that no longer fits the window.
-    open_ = [
-        main
-        for main, pair in zip(mains, comparison.pairs, strict=True)
-        if not pair.newly_overflowing and pair.unfit is None
+def conclusion(comparison: Comparison) -> str:
+    """`More accurate: loadout; undecided: dynamic; about 2,400 cases would do`, by the first share; many arms are
+    counted.
+    """
+    findings: dict[str, list[ArmComparison]] = {}
+    for pair in comparison.pairs:
+        if pair.verdict is not None:
+            findings.setdefault(finding_badge(comparison, pair).word, []).append(pair)
+    parts = [f"{word}: {_arms(comparison, findings[word])}" for word in _ORDER if word in findings]
+    # No number of cases helps an arm that no longer fits the window, and nobody can take an oracle.
+    unsure = [
+        pair.main_contrast
+        for pair in comparison.pairs
+        if not (pair.newly_overflowing or pair.unfit or (comparison.is_within and is_oracle(pair.new.toolset)))
     ]
-    judged = [pair for verdict in Verdict for pair in comparison.pairs if pair.verdict is verdict]
-    counts = Counter(describe_finding(comparison, pair) for pair in judged)
-    shown = ", ".join(f"{count} {finding}" for finding, count in counts.items())
-    advice = describe_advice(open_, comparison.margin, comparison.level)
-    return f"{plural(len(mains), 'comparison')}: {shown or 'no verdict'}{f'; {advice}' if advice else ''}"
+    advice = describe_advice(unsure, comparison.margin, comparison.level)
+    text = "; ".join(filter(None, (*parts, advice))) or "no verdict"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _arms(comparison: Comparison, pairs: Sequence[ArmComparison]) -> str:
+    if len(pairs) > _MOST_NAMED:
+        return f"{len(pairs):,} arms"
+    name = pair_title if has_own_bases(comparison) else short_label
+    return ", ".join(name(comparison, pair) for pair in pairs)
 
 
 def legend(comparison: Comparison) -> str:
@@ -212,8 +223,9 @@ def legend(comparison: Comparison) -> str:
     findings = describe_findings(comparison)
     meanings = f" {findings[0].upper()}{findings[1:]}." if findings else ""
     holm = f"; p values are adjusted over {plural(verdicts, 'verdict')}" if verdicts > 1 else ""
+    of = "of each arm less the one that it is held against" if comparison.is_within else "new less old"
     return (
-        f"Means over the cases that both were scored on; differences are new - old, with {comparison.level:.0%} "
+        f"Means over the cases that both were scored on; differences are {of}, with {comparison.level:.0%} "
         f"intervals; {format_margin(comparison.margin)} points may be lost{holm}.{meanings}"
     )
 
@@ -281,13 +293,11 @@ _NOT_KEPT: Mapping[Outcome, str] = MappingProxyType(
     }
 )
 """What an outcome says about calls that a baseline does not keep."""
-WORSE_HEADERS = ("case", "kind", "change", "outcome now", f"called before {ARROW} now")
-BETTER_HEADERS = ("case", "kind", "change", "outcome before", f"called before {ARROW} now")
 
 
 def flip_cells(flip: Flip) -> tuple[str, ...]:
-    """A row of a flipped case, one cell for each of `WORSE_HEADERS` or `BETTER_HEADERS`. The change is left out where
-    it is the whole case. The outcome is that of the arm that does worse.
+    """Case, kind, change, outcome and what was called of a flipped case. The change is left out where it is the whole
+    case. The outcome is that of the arm that does worse.
     """
     change = "" if abs(flip.change) == 1 else f"{flip.change:+.2f}"
     wrong = flip.new if flip.change < 0 else flip.old
@@ -317,31 +327,8 @@ def _called(attempt: Attempt) -> str:
     return ", ".join(attempt.called) or "nothing"
 
 
-CONFUSIONS_TITLE = "Confusions that became commoner, in trials"
-CONFUSION_HEADERS = ("wanted", "called instead", "old", "new")
-
-
-def confusion_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
-    """Confusions that became more common, one cell for each of `CONFUSION_HEADERS`."""
-    return [
-        (confusion.wanted or "nothing", confusion.called or "nothing", f"{confusion.old:,}", f"{confusion.new:,}")
-        for confusion in [confusion for confusion in pair.confusions if confusion.new > confusion.old][:most]
-    ]
-
-
-PART_HEADERS = ("kind", "cases", "old", "new", "difference", "better", "worse")
-
-
-def part_rows(pair: ArmComparison, most: int) -> list[tuple[str, ...]]:
-    """Kinds with a change, the greatest loss first, one cell for each of `PART_HEADERS`; none where all cases are of
-    one kind.
-    """
-    changed = [part for part in pair.parts if part.better or part.worse]
-    return [_part_cells(part) for part in changed[:most]] if len(pair.parts) > 1 else []
-
-
 def left_parts_line(pair: ArmComparison, most: int) -> str:
-    """`And 2 kinds more; nothing changed in 5.`, of the kinds that `part_rows` leaves out; empty if it shows all."""
+    """`And 2 kinds more; nothing changed in 5.`, of the kinds that a table leaves out; empty if it shows all."""
     if len(pair.parts) < 2:
         return ""
     changed = sum(bool(part.better or part.worse) for part in pair.parts)
@@ -352,13 +339,6 @@ def left_parts_line(pair: ArmComparison, most: int) -> str:
     return f"{'; '.join(parts).capitalize()}." if parts else ""
 
 
-def _part_cells(part: KindContrast) -> tuple[str, ...]:
-    return (
-        part.kind or NOTHING,
-        f"{part.cases:,}",
-        format_share(part.old),
-        format_share(part.new),
-        f"{format_points(part.new - part.old)} points",
-        f"{part.better:,}",
-        f"{part.worse:,}",
-    )
+def format_part(part: KindContrast) -> str:
+    """The difference that the arms show in a kind of cases."""
+    return f"{format_points(part.new - part.old)} points"

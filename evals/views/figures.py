@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
+from toolbelt.evals.views.recorded import recorded_line
 from toolbelt.render.numbers import (
     ESTIMATED,
     format_cost,
@@ -61,6 +62,8 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         unknown = len(summary.arms) - len(costs)
         beside = f", without {plural(unknown, 'arm')} of unknown cost" if unknown else ""
         lines.append(f"Cost in all: {format_cost(sum(costs))}, retries and unscored trials included{beside}.")
+    if recorded := recorded_line(summary):
+        lines.append(recorded)
     missing = summary.planned - sum(arm.finished for arm in summary.arms)
     if missing > 0:
         lines.append(f"Not run yet: {missing:,} of {summary.planned:,} trials.")

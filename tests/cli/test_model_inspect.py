@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def _keep_probe(model: str) -> None:
         kept = ProbeStore(store)
         probe = kept.create(ProbePlan(model, planned=tuple(SAID)))
         for check in SAID.values():
-            kept.add_check(probe, check)
+            asyncio.run(kept.add_check(probe, check))
         kept.set_status(probe, "finished")
 
 

@@ -37,7 +37,9 @@ def test_the_commands_there_are() -> None:
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
         *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "recommend", "gate")),
         *(f"eval baseline {name}" for name in ("save", "show")),
-        *(f"eval {name}" for name in ("export", "schema", "plan")),
+        "eval export",
+        *(f"eval responses {name}" for name in ("export", "show", "prune")),
+        *(f"eval {name}" for name in ("schema", "plan")),
         "view",
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
         *(f"mcp {name}" for name in ("check", "config", "login", "logout")),
@@ -72,12 +74,12 @@ def test_C_help_shows_an_environment_variable_for_each_flag(toolbelt: Toolbelt, 
 def test_a_long_help_has_sections_with_every_option(toolbelt: Toolbelt) -> None:
     text = toolbelt("eval", "run", "--help").out
     headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)
-    assert headings == ["What is run", "How models are asked", "Limits", "Output"]
+    assert headings == ["What is run", "How models are asked", "Recorded responses", "Limits", "Output"]
     sections = re.split(r"^\w.*:$", text, flags=re.MULTILINE)[1:]
     flag = re.compile(r"^  (?:-\w, )?(--[\w-]+)", re.MULTILINE)
     places = {name: number for number, part in enumerate(sections) for name in flag.findall(part)}
     assert places.keys() == {"--help"} | {max(parameter.opts, key=len) for parameter in LEAVES["eval run"].params}
-    assert (places["--toolset"], places["--temperature"], places["--max-cost"], places["--help"]) == (0, 1, 2, 3)
+    assert (places["--toolset"], places["--temperature"], places["--max-cost"], places["--help"]) == (0, 1, 3, 4)
 
 
 @pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"serve"}))  # whose standard output is the protocol

@@ -9,10 +9,11 @@ import time
 
 import pytest
 
-from tests.servers.asking import HELLO, ask_once, make_offer
+from tests.servers.asking import HELLO, ask_once, asking, make_offer
 from tests.servers.running import OpenAIServer
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
+from toolbelt.providers.endpoints import Transport
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,8 @@ async def _measure(
     server: OpenAIServer, model_name: str, concurrency: int, count: int
 ) -> tuple[list[float], list[float]]:
     """Latencies as reported, and as a clock around the call has them."""
-    model = open_model(model_name, ModelOptions(server.url))
+    # A direct client is so quick that 64 of its requests at a time wait at the server.
+    model = open_model(model_name, ModelOptions(server.url, transport=Transport.LITELLM))
     request = Request(HELLO, make_offer(30))
     await model.complete(request)
     told, around = [], []
@@ -59,6 +61,24 @@ def test_E6_latency_does_not_grow_with_the_queue(openai_server: OpenAIServer, pr
     assert told_beyond < waited / 5
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's clock is Linux's")
+@pytest.mark.usefixtures("each_transport")
+def test_E6_an_answer_that_waits_for_this_process_came_when_it_came(openai_server: OpenAIServer) -> None:
+    async def go() -> float:
+        model = open_model("openai/slow-50", asking(openai_server))
+        request = Request(HELLO, make_offer(3))
+        await model.complete(request)
+        asked = asyncio.create_task(model.complete(request))
+        await asyncio.sleep(0.03)  # it is under way
+        time.sleep(0.3)
+        latency = (await asked).latency_seconds
+        await model.close()
+        return latency
+
+    assert 0.04 < asyncio.run(go()) < 0.15
+
+
+@pytest.mark.usefixtures("each_transport")
 def test_E6_a_body_in_parts_ends_with_its_last_byte(openai_server: OpenAIServer) -> None:
     began = time.perf_counter()
     reply = ask_once(openai_server, "parts-200@wire")

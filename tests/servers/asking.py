@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -16,6 +17,24 @@ from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.providers.chat import ModelError, Sampling
+from toolbelt.providers.endpoints import Transport
+
+_transport: ContextVar[Transport] = ContextVar("transport", default=Transport.AUTO)
+
+
+@pytest.fixture(params=list(Transport), ids=str)
+def each_transport(request: pytest.FixtureRequest, openai_server: OpenAIServer) -> Iterator[Transport]:
+    """Ask directly, then through litellm, a server that remembers nothing."""
+    openai_server.reset()
+    token = _transport.set(request.param)
+    yield request.param
+    _transport.reset(token)
+
+
+def asking(server: OpenAIServer, timeout_seconds: float = 20.0) -> ModelOptions:
+    """How its models are asked, over the transport of the test."""
+    return ModelOptions(server.url, timeout_seconds, transport=_transport.get())
+
 
 HELLO: tuple[Message, ...] = ({"role": "user", "content": "Hello."},)
 
@@ -49,7 +68,7 @@ def ask(
     times: int = 1,
 ) -> list[Reply | ModelError]:
     """What comes of asking a model of the server so many times, one after the other."""
-    hosted = open_model(f"{provider}/{model}", ModelOptions(server.url, timeout_seconds))
+    hosted = open_model(f"{provider}/{model}", asking(server, timeout_seconds))
     request = Request(messages, make_offer() if offer is None else offer, sampling or Sampling())
     return asyncio.run(_ask(hosted, request, times))
 

@@ -41,7 +41,7 @@ _IN_ADDRESSES = ("AWS_REGION", "AWS_REGION_NAME", "VERTEXAI_LOCATION", "VERTEXAI
 """Put into a provider's address as they are: `evil.example/` would be one of its own."""
 _PART_OF_ADDRESS = re.compile(r"[A-Za-z0-9_-]*")
 
-_WRITTEN_TO = ("_STORE", "_OUTPUT", "_REPORT", "_JUNIT", "_MARKDOWN", "_CACHE_DIR")
+_WRITTEN_TO = ("_STORE", "_OUTPUT", "_REPORT", "_JUNIT", "_MARKDOWN", "_CACHE_DIR", "_RESPONSE_CACHE")
 """How settings end that name what is written."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 
@@ -109,8 +109,9 @@ def _is_written_outside(name: str, value: str, folder: str) -> bool:
     if not name.startswith(PREFIX) or not name.endswith(_WRITTEN_TO) or "\0" in value:
         return False
     home = os.path.realpath(folder)
-    place = os.path.realpath(os.path.join(home, value))  # noqa: PTH118
-    return place != home and not place.startswith(os.path.join(home, ""))  # noqa: PTH118
+    values = value.split(",") if name.endswith("_RESPONSE_CACHE") else (value,)  # which may be several
+    places = [os.path.realpath(os.path.join(home, value)) for value in values]  # noqa: PTH118
+    return any(place != home and not place.startswith(os.path.join(home, "")) for place in places)  # noqa: PTH118
 
 
 def is_ours(name: str) -> bool:

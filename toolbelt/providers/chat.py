@@ -97,6 +97,8 @@ class ModelError(Exception):
         retry_after_seconds: The wait that the provider asks for; `None` if it does not say.
         latency_seconds: Duration of the request.
         usage: Tokens of the request, if the provider reports them for a refusal.
+        hold_seconds: Until there is something left of the provider's limits; 0 where there is.
+        may_pass: Whether the provider says that asking again may help; `None` where the failure decides.
     """
 
     def __init__(
@@ -106,12 +108,16 @@ class ModelError(Exception):
         retry_after_seconds: float | None = None,
         latency_seconds: float = 0.0,
         usage: Usage = NOTHING_REPORTED,
+        hold_seconds: float = 0.0,
+        may_pass: bool | None = None,
     ) -> None:
         self.failure = failure
         self.message = message
         self.retry_after_seconds = retry_after_seconds
         self.latency_seconds = latency_seconds
         self.usage = usage
+        self.hold_seconds = hold_seconds
+        self.may_pass = may_pass
         super().__init__(f"{failure}: {message}")
 
 
@@ -130,9 +136,35 @@ class ToolDefinitions:
     definitions: Sequence[Mapping[str, Any]] = ()
 
     @cached_property
-    def json(self) -> str:
-        """The definitions as JSON, written once."""
-        return json.dumps(self.definitions)
+    def body(self) -> bytes:
+        """The definitions as JSON in ASCII, written once."""
+        return json.dumps(self.definitions, separators=(",", ":")).encode()
+
+    @cached_property
+    def stripped(self) -> Sequence[Mapping[str, Any]]:
+        """The definitions without the two things in schemas that litellm takes out for vLLM; made once."""
+        if b'"strict"' not in self.body and b'"additionalProperties"' not in self.body:
+            return self.definitions
+        stripped: list[Mapping[str, Any]] = _stripped(json.loads(self.body))
+        return stripped
+
+    @cached_property
+    def stripped_body(self) -> bytes:
+        """`stripped` as JSON in ASCII, written once."""
+        return self.body if self.stripped is self.definitions else ToolDefinitions(self.stripped).body
+
+
+def _stripped(schema: Any) -> Any:
+    """A schema without `strict` and `additionalProperties: false`. An argument named `strict` stays."""
+    if isinstance(schema, list):
+        return [_stripped(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _stripped(value)
+        for key, value in schema.items()
+        if not (key == "strict" and isinstance(value, bool)) and not (key == "additionalProperties" and value is False)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +208,8 @@ class ChatReply:
         finish_reason: As the provider words it.
         served_by: The model that answered, as the provider names it.
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
+        fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
+        hold_seconds: Until there is something left of the provider's limits; 0 where there is.
     """
 
     text: str
@@ -184,6 +218,8 @@ class ChatReply:
     finish_reason: str
     served_by: str
     latency_seconds: float
+    fingerprint: str = ""
+    hold_seconds: float = 0.0
 
 
 class ChatClient(Protocol):

@@ -5,39 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from toolbelt.providers.chat import TOOL_CHOICES, ChatReply, ChatRequest, Failure, ModelError, Sampling, ToolDefinitions
-from toolbelt.providers.litellm_messages import make_reply, sendable
+from toolbelt.providers.chat import ChatReply, ChatRequest, Failure, ModelError, Sampling, ToolDefinitions
+from toolbelt.providers.chat_body import STRIPS_SCHEMAS, choice_field, sampling_fields, sendable
+from toolbelt.providers.chat_reply import make_reply
+from toolbelt.providers.known_keys import PLACEHOLDER_KEY, find_keys, find_secrets
 from toolbelt.providers.provider_errors import make_model_error
+from toolbelt.providers.rate_limits import find_hold
 
 if TYPE_CHECKING:
     from toolbelt.providers.timed_http import TimedConnections
-
-PLACEHOLDER_KEY = "none-needed"
-"""Sent to the user's own endpoint if no key is set, as the client requires a key."""
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)")
-_KEY_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$|BEARER_TOKEN")
-_PROVIDERS_KEY_NAME = re.compile(
-    r"_(API_?KEY|API_TOKEN|AUTH_TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)$"
-    r"|^(HF_TOKEN|AWS_BEARER_TOKEN_BEDROCK)$"
-)
-"""Names of the keys that are sent to providers, so that a server can echo them."""
-_SHORTEST_KEY = 4
-"""Characters; what is shorter protects nothing, and occurs in every answer."""
-_NO_KEYS = frozenset(
-    {
-        PLACEHOLDER_KEY, "anything", "changeme", "default", "dummy", "empty", "false", "key", "lm-studio", "local",
-        "no-key", "none", "not-needed", "null", "ollama", "placeholder", "sk-no-key-required", "test", "token", "true",
-        "vllm",
-    }
-)  # fmt: skip
-"""What people set for a server that wants no key: words of answers, whose removal would change scores."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +72,7 @@ class LitellmClient:
         if self._connections is None or not self._connections.is_open_here:
             litellm_loading.silence_warnings()
             self._connections = TimedConnections.take()
+            self._connections.when_closed.add(litellm_loading.forget_clients)
         timing = Timing()
         token = current_timing.set(timing)
         start = time.perf_counter()
@@ -102,14 +84,19 @@ class LitellmClient:
             arguments = {**self._arguments(request), "shared_session": self._connections.session}
             async with asyncio.timeout(self._timeout_seconds):
                 response = await litellm_loading.complete(arguments)
-            return make_reply(response, elapsed_seconds(), self._keys)
+            reply = make_reply(response, elapsed_seconds(), self._keys, find_hold(timing.headers))
+            # For some litellm puts its own name of the provider before the model's.
+            served_by = reply.served_by.removeprefix(f"{self._route.provider}/" if self._route.passes_tools_on else "")
+            return replace(reply, served_by=served_by)
         except ModelError as refusal:
             failure = refusal
         except TimeoutError:
             message = f"No answer within {self._timeout_seconds:g} s."
             failure = ModelError(Failure.TIMEOUT, message, latency_seconds=time.perf_counter() - start)
         except Exception as error:  # noqa: BLE001  litellm raises what it likes
-            failure = make_model_error(error, timing.status, _secrets(os.environ), elapsed_seconds())
+            failure = make_model_error(
+                error, timing.status, find_secrets(os.environ), elapsed_seconds(), timing.headers
+            )
         finally:
             current_timing.reset(token)
         # Raised out here, where no other error is under way: what litellm raises may hold the headers, key and all.
@@ -118,15 +105,13 @@ class LitellmClient:
     async def close(self) -> None:
         """Release the connections, and litellm's clients if no other model uses this loop."""
         connections, self._connections = self._connections, None
-        if connections is not None and await connections.release():
-            from toolbelt.providers.litellm_loading import forget_clients
-
-            await forget_clients()
+        if connections is not None:
+            await connections.release()
 
     @cached_property
     def _keys(self) -> list[str]:
         """Read once: going through the environment for every answer costs as much as scoring it."""
-        return _echoed(os.environ)
+        return find_keys(os.environ)
 
     def _arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments for litellm."""
@@ -142,52 +127,20 @@ class LitellmClient:
             arguments["api_base"] = route.api_base
         if route.needs_placeholder:
             arguments["api_key"] = PLACEHOLDER_KEY
-        if sampling.temperature is not None:
-            arguments["temperature"] = sampling.temperature
-        if sampling.seed is not None and route.takes_seed:
-            arguments["seed"] = sampling.seed
-        if sampling.max_tokens is not None:
-            arguments["max_tokens"] = sampling.max_tokens
+        arguments |= sampling_fields(sampling)
+        if not route.takes_seed:
+            arguments.pop("seed", None)
         if request.tools.definitions:
             arguments.update(self._tool_arguments(request.tools, sampling))
         return arguments
 
     def _tool_arguments(self, tools: ToolDefinitions, sampling: Sampling) -> dict[str, Any]:
-        shared = self._route.passes_tools_on and self._takes_as_is(tools)
-        # litellm changes definitions in place for some providers, so that these get a copy of their own.
-        arguments: dict[str, Any] = {"tools": tools.definitions if shared else json.loads(tools.json)}
+        shared = self._route.passes_tools_on
+        if not shared:  # litellm changes definitions in place for some providers, so that these get a copy of their own
+            definitions = json.loads(tools.body)
+        else:
+            definitions = tools.stripped if self._route.provider in STRIPS_SCHEMAS else tools.definitions
+        arguments: dict[str, Any] = {"tools": definitions}
         if sampling.tool_choice is not None:
-            choice = sampling.tool_choice
-            arguments["tool_choice"] = (
-                choice if choice in TOOL_CHOICES else {"type": "function", "function": {"name": choice}}
-            )
+            arguments["tool_choice"] = choice_field(sampling.tool_choice)
         return {"extra_body": arguments} if shared else arguments
-
-    def _takes_as_is(self, tools: ToolDefinitions) -> bool:
-        # litellm takes these two out of schemas for vLLM; what is sent has to be the same either way.
-        touched = self._route.provider == "hosted_vllm" and ("additionalProperties", "strict")
-        return not (touched and any(f'"{word}"' in tools.json for word in touched))
-
-
-def _secrets(environment: Mapping[str, str]) -> list[str]:
-    """Values that must not be shown."""
-    values = [value for name, value in environment.items() if _SECRET_NAME.search(name.upper()) and len(value) >= 8]
-    return [*values, *_providers_keys(environment)]
-
-
-def _providers_keys(environment: Mapping[str, str]) -> list[str]:
-    """Keys of providers, whatever they look like, but for the words that stand for none."""
-    values = (value for name, value in environment.items() if _PROVIDERS_KEY_NAME.search(name.upper()))
-    keys = [value for value in values if len(value) >= _SHORTEST_KEY and value.casefold() not in _NO_KEYS]
-    return [*keys, *(escaped for key in keys if (escaped := json.dumps(key)[1:-1]) != key)]
-
-
-def _echoed(environment: Mapping[str, str]) -> list[str]:
-    """Values that are removed from answers: every key of a provider, and of other programs what looks like a key.
-
-    The latter are fewer than those of `_secrets`. An answer is scored by its words, and variables of other programs may
-    hold common words, such as `standard`; a server is sent none of them.
-    """
-    values = (value for name, value in environment.items() if _KEY_NAME.search(name.upper()))
-    others = [value for value in values if len(value) >= 8 and (len(value) >= 20 or re.search(r"\d", value))]
-    return [*others, *_providers_keys(environment)]

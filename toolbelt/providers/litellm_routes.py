@@ -8,23 +8,23 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.providers.endpoints import (
+    CHAT_MODES,
+    PASS_ON,
+    check_address,
+    check_name,
+    is_sendable,
+    refuse_unsendable,
+)
 from toolbelt.providers.litellm_client import Route
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import visible
 
-PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "litellm_proxy", "llamafile"})
-"""Providers whose endpoints take OpenAI's tool definitions as they are.
-
-`openai` only where an address is given: for OpenAI itself litellm looks at the tools to decide which of its two APIs
-a model is asked over.
-"""
 _OWN_SERVERS = PASS_ON - {"openai"}
 """Those of them that have no address of their own."""
-_CHAT_MODES = frozenset({None, "chat"})
-_TALKING_MODES = _CHAT_MODES | {"responses", "completion"}
+_TALKING_MODES = CHAT_MODES | {"responses", "completion"}
 _SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
 """litellm opens a browser's log-in for these, and waits for it."""
 _OTHER_CREDENTIALS = frozenset(
@@ -59,14 +59,14 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     if (before := name.partition("/")[0]) in _SIGNS_IN_AS_AN_APP:
         raise ToolbeltError(f"{before} models ask for a log-in in the browser, which an eval cannot wait for.")
     litellm = load_litellm()
-    unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not _is_sendable(value)]
+    unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not is_sendable(value)]
     with _without(unfit):
         litellm_name, model, provider, key, place = _find_provider(litellm, name, api_base, table)
         missing = () if key else _missing_variables(litellm, model, provider, place or api_base)
     own_endpoint = provider in PASS_ON and (api_base is not None or provider != "openai")
     concerned = {*missing, f"{provider.upper()}_API_KEY", _OTHER_NAMES.get(provider)}
     unfit = [variable for variable in unfit if variable in concerned]
-    _refuse_unsendable(name, unfit)
+    refuse_unsendable(name, unfit)
     if missing and not own_endpoint:
         raise ToolbeltError(_describe_missing(name, provider, missing))
     if provider in _OWN_SERVERS and not (place or api_base):
@@ -76,21 +76,16 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
     mode = _find_mode(litellm, name, model)
     if mode not in _TALKING_MODES and api_base is None:
         raise ToolbeltError(f"{visible(name)} does not chat: it is a model for {str(mode).replace('_', ' ')}.")
-    passes_on = own_endpoint and mode in _CHAT_MODES and not model.startswith("responses/")
+    passes_on = own_endpoint and mode in CHAT_MODES and not model.startswith("responses/")
     supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
     return Route(
         model=litellm_name,
         provider=provider,
         api_base=api_base,
-        needs_placeholder=own_endpoint and bool(missing or unfit),
+        needs_placeholder=own_endpoint and bool(missing or unfit or (provider == "custom_openai" and not key)),
         passes_tools_on=passes_on,
         takes_seed=supported is None or "seed" in supported,
     )
-
-
-def _is_sendable(key: str) -> bool:
-    """Whether a key can stand in a header of a request."""
-    return bool(key.strip()) and key.isascii() and key.isprintable()
 
 
 @contextmanager
@@ -103,44 +98,10 @@ def _without(variables: Collection[str]) -> Iterator[None]:
         os.environ.update(taken)
 
 
-def _refuse_unsendable(name: str, variables: Sequence[str]) -> None:
-    """Raises `ToolbeltError` for keys that cannot be sent; a blank key counts as unset."""
-    if broken := [variable for variable in variables if os.environ[variable].strip()]:
-        raise ToolbeltError(
-            f"{visible(name)} needs {' and '.join(broken)}, which cannot be sent as set: a line break, or another "
-            "character that is not printable ASCII, is in it. Set it again, without."
-        )
-
-
 def _find_mode(litellm: Any, *names: str) -> str | None:
     """What a model is for, in litellm's words; `None` if it does not say."""
     entries = (litellm.model_cost.get(name) for name in names)
     return next((entry.get("mode") for entry in entries if entry), None)
-
-
-def check_name(name: str) -> None:
-    """Raises `ToolbeltError` for the name of a provider with no model behind it."""
-    provider, slash, model = name.strip().rpartition("/")
-    if slash and not model:
-        raise ToolbeltError(
-            f"{visible(name.strip())!r} names no model: after the provider comes the model, as in "
-            f"{visible(provider.strip('/ ')) or 'openai'}/NAME."
-        )
-
-
-def check_address(api_base: str) -> None:
-    """Raises `ToolbeltError` for what cannot be the address of an API."""
-    shown = visible(api_base)
-    try:
-        parts = urlsplit(api_base)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", api_base)
-        sound = sound and parts.port != 0
-    except ValueError:
-        sound = False
-    if not sound:
-        raise ToolbeltError(f"API base {shown!r} is no address. It looks like http://127.0.0.1:8000/v1.")
-    if parts.path.rstrip("/").endswith("/chat/completions"):
-        raise ToolbeltError(f"API base {shown!r}: leave out /chat/completions, which is added to it.")
 
 
 def _find_provider(
@@ -155,7 +116,7 @@ def _find_provider(
         similar = table.find_similar(name)
         hint = "" if similar else "A model of a server of your own needs an API base."
         raise NotFoundError("model", name, similar, hint) from None
-    if provider == "openai":
+    if provider in ("openai", "custom_openai"):
         key = key or os.environ.get("OPENAI_API_KEY")
     return name, model, provider, key, place
 

@@ -26,9 +26,14 @@ def find_provider(model: str, table: ModelTable) -> tuple[str, str] | None:
     if provider is not None:
         return provider, BY_TABLE
     before, slash, _ = model.partition("/")
-    if slash and (before in _routes() or before in table.providers.values()):
+    if slash and (is_provider(before) or before in table.providers.values()):
         return before, BY_NAME
     return None
+
+
+def is_provider(name: str) -> bool:
+    """Whether litellm's list of providers has that name."""
+    return name in _routes()
 
 
 def served_alike(model: str, table: ModelTable) -> tuple[str, ...]:

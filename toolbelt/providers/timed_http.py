@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -39,14 +40,16 @@ class Timing:
         sent: When the last part of it was written, by `time.perf_counter`; `None` if nothing was.
         ended: When the last byte of the answer came in; `None` if it did not end.
         status: The HTTP status; `None` if none came.
+        headers: The answer's, a mapping that ignores case; empty if none came.
     """
 
-    __slots__ = ("ended", "sent", "status")
+    __slots__ = ("ended", "headers", "sent", "status")
 
     def __init__(self) -> None:
         self.sent: float | None = None
         self.ended: float | None = None
         self.status: int | None = None
+        self.headers: Mapping[str, str] = {}
 
     @property
     def seconds(self) -> float | None:
@@ -65,7 +68,7 @@ class _TimedResponse(aiohttp.ClientResponse):
         response = await super().start(connection)
         timing = current_timing.get()
         if timing is not None:
-            timing.status, timing.ended = self.status, None
+            timing.status, timing.headers, timing.ended = self.status, self.headers, None
             sock = None if transport is None else transport.get_extra_info("socket")
             self.content.on_eof(lambda: _end(timing, sock))
         return response
@@ -113,6 +116,7 @@ def _make_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),  # how many at a time is for the runner to say
         cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),  # how long is for the client to say
         response_class=_TimedResponse,
         trace_configs=[trace],
     )
@@ -123,10 +127,12 @@ class TimedConnections:
 
     Attributes:
         session: Open until the last of them lets go.
+        when_closed: Called then, each once.
     """
 
     def __init__(self) -> None:
         self.session = _make_session()
+        self.when_closed: set[Callable[[], Awaitable[None]]] = set()
         self._loop = asyncio.get_running_loop()
         self._users = 0
 
@@ -145,13 +151,15 @@ class TimedConnections:
         connections._users += 1
         return connections
 
-    async def release(self) -> bool:
-        """Close the connections if nobody else is using them; whether that was so."""
+    async def release(self) -> None:
+        """Close the connections if nobody else is using them."""
         self._users -= 1
         if self._users > 0:
-            return False
+            return
         await self.session.close()
-        return True
+        for close in self.when_closed:
+            await close()
+        await asyncio.sleep(0)  # sockets are closed in the next step of the loop, which may be the last one otherwise
 
 
 _CONNECTIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, TimedConnections] = WeakKeyDictionary()

@@ -204,7 +204,9 @@ def _figure(cell: Cell, column: Column, greatest: float) -> Markup:
         case Bar():
             return Markup("") if cell.share is None else _bar(min(max(cell.share, 0.0), 1.0))
         case Proportion():
-            counts = Markup('<span class="counts">{:,}/{:,}</span> ').format(cell.numerator, cell.denominator)
+            counts = Markup("")
+            if cell.denominator or cell.value is None:
+                counts = Markup('<span class="counts">{:,}/{:,}</span> ').format(cell.numerator, cell.denominator)
             drawn = _bar(cell.value, cell.low, cell.high) if column.has_bar and cell.value is not None else ""
             interval = format_interval(cell.low, cell.high)
             below = Markup('<span class="beside">{}</span>').format(interval) if interval else ""

@@ -220,7 +220,7 @@ class _Layout:
         self._table, self._screen_width, self._console = table, width, terminal.screen
         self._labels = [self.label(row, is_inside=table.has_groups) for row in table.rows]
         self._labels += [Text(visible(group.label)) for group, _ in table.by_group() if group is not None]
-        self._headers = [(column.short or column.name).split("\n") for column in table.columns]
+        self._headers = [[*map(visible, (column.short or column.name).split("\n"))] for column in table.columns]
         self._widths = []
         for place, column in enumerate(table.columns):
             cells = [terminal.cell(row.cells[place], column) for row in table.rows]
@@ -229,13 +229,13 @@ class _Layout:
         fixed = [place for place, column in enumerate(table.columns) if not column.is_cut]
         bars = {p for p in fixed if any(isinstance(row.cells[p], Bar) for row in table.rows)}
         longest = max([cell_len(table.label), *(label.cell_len for label in self._labels)])
-        self.label_width = self._label_width(longest, [self._widths[p] for p in fixed if p not in bars])
+        self.label_width = self._label_width(longest, [place for place in fixed if place not in bars])
         if self._total(fixed) > width:  # figures say the same as bars
             fixed = [place for place in fixed if place not in bars]
+        fixed = self._without_spare(fixed, width)
         for place in (place for place in fixed if table.columns[place].is_text):
             excess = self._total(fixed) - width
-            least = min(self._widths[place], max(_LEAST_WORDS, *map(cell_len, self._headers[place])))
-            self._widths[place] = max(least, self._widths[place] - max(0, excess))
+            self._widths[place] = max(self._least_width(place), self._widths[place] - max(0, excess))
         self.blocks = self._in_blocks(fixed)
         left = width - self._total(self.blocks[0]) - _GAP
         for place in (place for place, column in enumerate(table.columns) if column.is_cut):
@@ -296,14 +296,29 @@ class _Layout:
         line.rstrip()
         return line
 
-    def _label_width(self, longest: int, widths: Sequence[int]) -> int:
+    def _label_width(self, longest: int, places: Sequence[int]) -> int:
         """As wide as the longest label where there is room."""
+        widths = [self._widths[place] for place in places]
+        widest = max(map(self._least_width, places), default=0)
         if longest + sum(_GAP + each for each in widths) <= self._screen_width:
             return longest
-        available_width = max(
-            _LEAST_LABEL, min(self._screen_width // 3, self._screen_width - _GAP - max(widths, default=0))
-        )
+        available_width = max(_LEAST_LABEL, min(self._screen_width // 3, self._screen_width - _GAP - widest))
         return max(1, min(longest, available_width, self._screen_width))
+
+    def _without_spare(self, places: list[int], width: int) -> list[int]:
+        """The columns that fit: of the spare ones, those to the right are left out first."""
+        kept = list(places)
+        for place in reversed([place for place in places if self._table.columns[place].is_spare]):
+            if self.label_width + sum(_GAP + self._least_width(each) for each in kept) <= width:
+                break
+            kept.remove(place)
+        return kept
+
+    def _least_width(self, place: int) -> int:
+        """Of a column of words that can be folded, the least; of figures, what they take."""
+        if not self._table.columns[place].is_text:
+            return self._widths[place]
+        return min(self._widths[place], max(_LEAST_WORDS, *map(cell_len, self._headers[place])))
 
     def _total(self, places: Sequence[int]) -> int:
         return self.label_width + sum(_GAP + self._widths[place] for place in places)

@@ -19,6 +19,7 @@ class Column(NamedTuple):
         is_text: Whether it holds words, set to the left, rather than figures.
         is_cut: Whether words that find no room are cut off, so that a row stays one line.
         is_secondary: Whether a terminal leaves it out.
+        is_spare: Whether a terminal leaves it out where there is no room for it beside the others.
         has_interval: Whether text shows the intervals of its proportions; a page always does.
         has_bar: Whether a page draws a bar beneath each figure.
     """
@@ -29,6 +30,7 @@ class Column(NamedTuple):
     is_text: bool = False
     is_cut: bool = False
     is_secondary: bool = False
+    is_spare: bool = False
     has_interval: bool = False
     has_bar: bool = False
 

@@ -16,6 +16,8 @@ from toolbelt.evals.analysis.comparison.reason_text import (
 )
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
+from toolbelt.evals.analysis.result import find_trade_off
+from toolbelt.views.json_values import to_json
 
 SCHEMA = "toolbelt.comparison/1"
 
@@ -27,7 +29,8 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     new − old; `null` where something is not known. `contrasts` has one entry a pair and measure, `pairs` one a pair in
     the same order, with what is of all measures: its `verdict` is a regression where cases no longer fit the model's
     window, and none where no case did before, whatever that of the share, which is of the cases that could be scored:
-    `cases` of those `planned`. `unfit` and `alone` are arms of one run that nothing is compared with.
+    `cases` of those `planned`; of arms of one run, of which none has regressed, its `finding` is what may be said of
+    the trade-off. `unfit` and `alone` are arms of one run that nothing is compared with.
     `flipped` has the cases of which the first share asked for changed, and stands in the contrast of that share, the
     first of each pair; it is `null` in the others. `better`, `worse` and `parts` are of that share, too; `confusions`
     and `contribution` are of accuracy always.
@@ -57,6 +60,7 @@ def _about(about: SideInfo) -> dict[str, Any]:
         "filter": dict(about.filter),
         "settings": dict(about.settings),
         "code": dict(about.code),
+        "responses": to_json(about.responses),
     }
 
 
@@ -120,6 +124,7 @@ def _pair(comparison: Comparison, pair: ArmComparison) -> dict[str, Any]:
         "a": _arm(pair.old, comparison.old),
         "b": _arm(pair.new, comparison.new),
         "verdict": None if pair.verdict is None else pair.verdict.value,
+        "finding": find_trade_off(pair).value if comparison.is_within and pair.verdict is not None else None,
         "sentence": sentence(comparison, pair),
         "better": sum(flip.change > 0 for flip in pair.flips),
         "worse": sum(flip.change < 0 for flip in pair.flips),

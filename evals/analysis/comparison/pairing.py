@@ -10,6 +10,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.sides import choose_arms, find_arm
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import FULL, find_toolset, is_oracle
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +187,10 @@ def pair_by_model(side: Side) -> Pairing:
     """Compare every arm with an arm of the same model; between models, a toolset has no contrast.
 
     That is the model's first arm of which anything was scored, in the order asked for; or, where that one is a variant,
-    its toolset as it is, if that was scored. Where every model has a single arm the models are the contrast: each is
-    compared with the first that was scored. An arm of which nothing was scored, as it does not fit its model, is
-    compared with no other: there is no answer to compare.
+    its toolset as it is, if that was scored. An oracle, which knows the answer, is never it while there is another: in
+    place of a first one stands `full`, else the next that is none. Where every model has a single arm the models are
+    the contrast: each is compared with the first that was scored. An arm of which nothing was scored, as it does not
+    fit its model, is compared with no other: there is no answer to compare.
 
     Args:
         side: The run or baseline with the arms; each arm is read once.
@@ -251,6 +253,9 @@ def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:
 def _base(group: Sequence[_Arm]) -> _Arm:
     """The arm that the others of a group are compared with."""
     scored = [arm for arm in group if arm.is_scored] or list(group)
-    first = scored[0].name
-    plain = (arm for arm in scored if arm.name.key == (first.model, first.toolset, ""))
-    return next(plain, scored[0])
+    usable = [arm for arm in scored if not is_oracle(arm.name.toolset)] or scored
+    # Instead of an oracle stands what everybody has.
+    whole = [arm for arm in usable if usable[0] is not scored[0] and find_toolset(arm.name.toolset) == FULL]
+    first = (whole or usable)[0]
+    plain = (arm for arm in usable if arm.name.key == (first.name.model, first.name.toolset, ""))
+    return next(plain, first)

@@ -68,8 +68,13 @@ def _mean(tally: _Tally, k: int, measure: Callable[[Iterable[tuple[int, int]], i
 
 
 _MADE = "FROM requests AS r JOIN trials AS t ON t.run = r.run AND t.trial = r.trial WHERE r.run = ?"
+_ASKED = (
+    "r.failure IS NULL AND NOT EXISTS (SELECT 1 FROM responses AS p WHERE p.run = r.run AND p.trial = r.trial "
+    "AND p.request = r.request AND p.attempt = r.attempt AND p.is_reused)"
+)
+"""Answered, and not by a recorded response, which has no latency."""
 _COUNTED = (
-    "t.arm, count(CASE WHEN r.failure IS NULL THEN 1 END), "
+    f"t.arm, count(CASE WHEN {_ASKED} THEN 1 END), "
     "avg(CASE WHEN r.request = 0 AND r.failure IS NULL THEN r.tools END), "
     "count(DISTINCT CASE r.request WHEN 0 THEN r.offer END), min(CASE r.request WHEN 0 THEN r.offer END)"
 )
@@ -80,7 +85,7 @@ class ArmTiming:
     """Of the answered requests of an arm's finished trials; `None` where there are none.
 
     Attributes:
-        median_seconds: Half of them took at most this long.
+        median_seconds: Half of those took at most this long that were asked, not answered by a recorded response.
         p95_seconds: 95% of them took at most this long.
         tools_offered: Mean number of tools at the first request of a trial.
         first_offers: Different lists of tools at the first requests, also of those that were not answered.
@@ -101,13 +106,13 @@ def time_requests(connection: sqlite3.Connection, run: str) -> dict[int, ArmTimi
     """
     counted = connection.execute(f"SELECT {_COUNTED} {_MADE} GROUP BY t.arm ORDER BY t.arm", (run,)).fetchall()
     ordered = connection.execute(
-        f"SELECT r.latency_seconds {_MADE} AND r.failure IS NULL ORDER BY t.arm, r.latency_seconds", (run,)
+        f"SELECT r.latency_seconds {_MADE} AND {_ASKED} ORDER BY t.arm, r.latency_seconds", (run,)
     )
     timings: dict[int, ArmTiming] = {}
     for arm, count, tools, offers, offer in counted:  # in the order of the arms, as the latencies are
         only = offer if offers == 1 else None
         if not count:
-            timings[arm] = ArmTiming(first_offers=offers or None, first_offer=only)
+            timings[arm] = ArmTiming(tools_offered=tools, first_offers=offers or None, first_offer=only)
             continue
         ranks = {(count - 1) // 2, count // 2, (95 * count - 1) // 100}
         at = {rank: latency for rank, (latency,) in enumerate(islice(ordered, count)) if rank in ranks}

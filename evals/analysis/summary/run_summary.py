@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolbelt.evals.analysis.summary.responses import ModelResponses
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
@@ -251,6 +252,7 @@ class RunSummary:
         suite: Of which suite its toolsets are; empty if they were named one by one.
         rooms: What each model had room for, by its name, as known when the run began.
         left_out: Pairs of a model and a toolset of the suite that there was nothing to ask for.
+        responses: Of each model that is asked over a response cache, which answers were recorded and which asked.
     """
 
     run: str
@@ -276,3 +278,4 @@ class RunSummary:
     suite: str = ""
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
+    responses: tuple[ModelResponses, ...] = ()

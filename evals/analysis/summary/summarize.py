@@ -20,6 +20,7 @@ from toolbelt.evals.analysis.summary.rates import (
     has_single_clusters,
     make_rate,
 )
+from toolbelt.evals.analysis.summary.responses import ModelResponses, read_responses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
 from toolbelt.evals.running.overflow import read_left_out, read_model_limits
 from toolbelt.evals.scoring.outcome import Outcome
@@ -74,6 +75,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         groups = _count_outcomes(connection, run)
         timings = time_requests(connection, run)
         reasons = find_reasons(connection, run)
+        responses = read_responses(connection, run, len(planned))
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
         created, stored_status, reason, text = head
         plan = json.loads(text)
@@ -96,7 +98,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         for number, *names, planned_trials in planned
     )
     tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
-    return _run(run, created, status or stored_status, reason, plan, arms, tokenizers)
+    return _run(run, created, status or stored_status, reason, plan, arms, tokenizers, responses)
 
 
 @contextlib.contextmanager
@@ -212,7 +214,14 @@ def _mean(rows: Iterable[Row], column: str) -> float | None:
 
 
 def _run(
-    run: str, created: str, status: str, reason: str, plan: Row, arms: tuple[ArmSummary, ...], tokenizers: Row
+    run: str,
+    created: str,
+    status: str,
+    reason: str,
+    plan: Row,
+    arms: tuple[ArmSummary, ...],
+    tokenizers: Row,
+    responses: tuple[ModelResponses, ...],
 ) -> RunSummary:
     dataset = plan["dataset"]
     beside = {
@@ -244,6 +253,7 @@ def _run(
         suite=plan.get("suite", ""),
         rooms=read_model_limits(plan),
         left_out=read_left_out(plan),
+        responses=responses,
     )
 
 
@@ -276,5 +286,6 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "planned": summary.planned,
         "scored": summary.scored,
         "errors": summary.errors,
+        "responses": to_json(summary.responses),
         "arms": to_json(summary.arms),
     }

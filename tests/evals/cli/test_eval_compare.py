@@ -60,7 +60,7 @@ def test_two_runs_arm_by_arm(run: Callable[..., str], compare: Compare) -> None:
     assert [arm["toolset"] for arm in ran.json["added"]] == ["oracle"]
     assert (ran.json["old"]["name"], ran.json["new"]["name"]) == (old, new)
     assert any("oracle" in note for note in ran.json["notes"])
-    shown = compare(old, new)
+    shown = compare(old, new, "--details")
     assert shown.code == 0
     assert f"than in {old}" in " ".join(shown.out.split())
 

@@ -20,7 +20,7 @@ from tests.evals.exports.stores import RUN, sample_store
 from tests.wording import mentions
 from toolbelt.evals import load_run
 from toolbelt.evals.exports.formats import FORMS, find_form
-from toolbelt.evals.exports.schemas import SCHEMAS
+from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.text import visible_table
 
 TOOLBELT = (sys.executable, "-m", "toolbelt")
@@ -202,6 +202,20 @@ def test_C_every_schema_is_printed_and_written(toolbelt: Toolbelt, document: str
     assert json.loads(Path("schema.json").read_text(encoding="utf-8")) == ran.json
     refused = toolbelt("eval", "schema", document, "-o", "schema.json")
     assert (refused.code, "use --force" in refused.err) == (2, True)
+
+
+def test_E10_a_run_has_the_same_result_wherever_its_json_is_printed(toolbelt: Toolbelt, kept: Path) -> None:
+    shown, exported = (json.loads(toolbelt("eval", *words).out) for words in (("show", "--json"), ("export",)))
+    assert shown["result"] == exported["result"]
+    assert shown["result"]["recommended"]["toolset"]
+    assert shown["result"]["sentence"]
+    for document in (shown, exported):
+        assert [error.message for error in Draft202012Validator(read_schema("run")).iter_errors(document)] == []
+    others = {other["arm"]: other["finding"] for other in exported["result"]["others"]}
+    places = {(arm["model"], arm["toolset"], arm["variant"]): place for place, arm in enumerate(exported["arms"])}
+    held = {places[key]: pair["finding"] for pair in exported["comparison"]["pairs"]
+            if (key := tuple(pair["b"][name] for name in ("model", "toolset", "variant")))}  # fmt: skip
+    assert others.items() <= held.items(), "and each finding is that of its comparison"
 
 
 def test_C_the_schema_of_a_run_is_the_usual_one(toolbelt: Toolbelt) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from pathlib import Path
@@ -19,7 +20,7 @@ from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.probing.script import CheckRequest
-from toolbelt.evals.running import store as store_module
+from toolbelt.evals.running import schema as schema_module
 from toolbelt.evals.running.store import RunStore
 
 PROBE = ("model", "probe", "--model")
@@ -51,7 +52,7 @@ def test_E8_a_probe_that_was_killed_is_told_so_and_gone_on_with(toolbelt: Toolbe
     with RunStore(STORE) as store:
         kept = ProbeStore(store)
         begun = kept.create(ProbePlan("local/bm25"))  # and nobody works on it: what a kill leaves behind
-        kept.add_check(begun, CheckResult(FIRST, CheckOutcome.WORKS, "It called it.", requests=1))
+        asyncio.run(kept.add_check(begun, CheckResult(FIRST, CheckOutcome.WORKS, "It called it.", requests=1)))
     shown = toolbelt("model", "probes", "local/bm25")
     assert f"probe {begun}  killed" in shown.out
     assert mentions(shown.err, "toolbelt model probe --model", "local/bm25")
@@ -162,7 +163,7 @@ def test_a_store_that_another_program_holds_is_told(
     toolbelt: Toolbelt, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert toolbelt(*PROBE, "local/bm25", *FEW).code == 0
-    monkeypatch.setattr(store_module, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(schema_module, "_BUSY_SECONDS", 0.05)
     holder = sqlite3.connect(project / STORE, isolation_level=None)
     try:
         holder.execute("PRAGMA journal_mode=DELETE")

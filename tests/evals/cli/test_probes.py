@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def test_a_probe_that_was_cut_short_is_mentioned_beside_the_evals(toolbelt: Tool
         kept = ProbeStore(store)
         for status in ("finished", "interrupted"):
             probe = kept.create(ProbePlan("local/bm25"))
-            kept.add_check(probe, CheckResult(CHECKS[0].key, CheckOutcome.WORKS))
+            asyncio.run(kept.add_check(probe, CheckResult(CHECKS[0].key, CheckOutcome.WORKS)))
             kept.set_status(probe, status)
             time.sleep(0.002)  # they are in order by the millisecond they were begun in
     lines = toolbelt("eval", "show").out.splitlines()

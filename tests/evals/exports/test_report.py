@@ -28,7 +28,7 @@ from toolbelt.stores.files import replacing
 PICTURES = ("compatibility", "tradeoff", "accuracy", "tokens", "scaling")
 NAMES = {
     *("report.html", "report.md", "summary.json", "junit.xml", "arms.csv", "trials.csv", "trials.parquet"),
-    *(f"{name}.{ending}" for name in PICTURES for ending in ("svg", "png")),
+    *(f"{name}{ending}" for name in PICTURES for ending in (".svg", ".png", "-dark.png")),
 }
 
 
@@ -39,14 +39,16 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_E10_a_report_has_all_its_files_and_nothing_else(reported: Report, store: RunStore) -> None:
     written = contents(reported.files[0].parent)
     assert {path.name for path in reported.files} == set(written)
-    assert set(written) - {"economics.svg", "economics.png"} == NAMES
+    assert {name for name in written if not name.startswith("economics")} == NAMES
     assert reported.files[0].name == "report.html", "the page is told first"
     data = json.loads(written["summary.json"])
     assert data == reported.findings.data
     assert {**summary_data(summarize(store.connection, RUN)), **data} == data
     assert len(data["economics"]) == len(data["arms"]) == 6
+    assert data["result"]["title"] in reported.findings.markdown().splitlines()[0]
     text = written["report.md"].decode()
-    assert all(f"]({name}.{ending})" in text for name in PICTURES for ending in ("svg", "png"))
+    assert all(f'="{name}{ending}"' in text for name in PICTURES for ending in (".png", "-dark.png"))
+    assert all(f"]({name}.svg)" in text for name in PICTURES)
 
 
 def test_E7_arms_are_compared_with_the_first_of_their_model_or_the_one_named(reported: Report, store: RunStore) -> None:
@@ -83,6 +85,7 @@ def test_E7_with_a_baseline_its_verdict_stands_on_top(store: RunStore, tmp_path:
     assert findings.comparison.margin == 0.05
     assert findings.data["gate"]["verdict"] == findings.gate.verdict.value == "insufficient_data"
     assert findings.data["gate"]["comparison"] is None, "it is beside it"
+    assert "result" not in findings.data, "the gate's verdict is the result"
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert text.splitlines()[0].endswith(": insufficient data"), "the title is the verdict"
     assert text.index("Tool selection") < text.index("| dataset |")

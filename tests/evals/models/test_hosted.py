@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.asking import HELLO, ask, ask_once, fail_once, make_offer
+from tests.servers.asking import HELLO, ask, ask_once, asking, fail_once, make_offer
 from tests.servers.running import OpenAIServer
 from toolbelt.catalog.frozen import freeze
 from toolbelt.evals.conversation import Conversation, Reply
@@ -17,8 +17,10 @@ from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Failure, ModelError, Sampling, Usage
-from toolbelt.providers.litellm_client import PLACEHOLDER_KEY
+from toolbelt.providers.endpoints import Transport
+from toolbelt.providers.known_keys import PLACEHOLDER_KEY
 
+pytestmark = pytest.mark.usefixtures("each_transport")
 KEY = "sk-test-0123456789abcdef"
 
 
@@ -141,8 +143,8 @@ def test_the_fast_route_sends_what_the_slow_one_does(
 
 
 async def open_and_close(server: OpenAIServer) -> None:
-    """Have the last model of this loop closed, which closes what litellm keeps."""
-    model = open_model("openai/none", ModelOptions(server.url))
+    """Have the last model of this loop that litellm asks closed, which closes what litellm keeps."""
+    model = open_model("openai/none", ModelOptions(server.url, transport=Transport.LITELLM))
     await model.complete(Request(HELLO, Offer()))
     await model.close()
 
@@ -228,10 +230,10 @@ def test_E6_cached_tokens_of_a_whole_exchange(openai_server: OpenAIServer) -> No
 
 def test_E6_the_cost_is_the_tables_and_unknown_where_it_is(openai_server: OpenAIServer) -> None:
     usage = Usage(1_000_000, 1_000, 400_000)
-    known = open_model("gpt-4o", ModelOptions(openai_server.url))
+    known = open_model("gpt-4o", asking(openai_server))
     assert known.cost_usd(usage) == pytest.approx(0.6 * 2.5 + 0.4 * 1.25 + 0.01)
     assert known.cost_usd(Usage()) is None
-    assert open_model("openai/nobody-knows", ModelOptions(openai_server.url)).cost_usd(usage) is None
+    assert open_model("openai/nobody-knows", asking(openai_server)).cost_usd(usage) is None
 
 
 def test_E2_another_providers_form_goes_the_same_way(
@@ -397,7 +399,7 @@ def test_connections_are_kept_and_shared_by_models(openai_server: OpenAIServer) 
     before = openai_server.connections()
 
     async def go() -> None:
-        models = [open_model(f"{p}/none@shared", ModelOptions(openai_server.url)) for p in ("openai", "hosted_vllm")]
+        models = [open_model(f"{p}/none@shared", asking(openai_server)) for p in ("openai", "hosted_vllm")]
         for _ in range(5):
             for model in models:
                 await model.complete(Request(HELLO, Offer()))
@@ -415,7 +417,7 @@ def test_connections_are_kept_and_shared_by_models(openai_server: OpenAIServer) 
 
 def test_nothing_lingers_after_closing(openai_server: OpenAIServer) -> None:
     async def go() -> set[asyncio.Task[Any]]:
-        model = open_model("openai/pick-first", ModelOptions(openai_server.url))
+        model = open_model("openai/pick-first", asking(openai_server))
         await asyncio.gather(*(model.complete(Request(HELLO, make_offer())) for _ in range(20)))
         await model.close()
         await asyncio.sleep(0)
@@ -426,7 +428,7 @@ def test_nothing_lingers_after_closing(openai_server: OpenAIServer) -> None:
 
 def test_cancelling_passes_and_leaves_the_model_fit_for_use(openai_server: OpenAIServer) -> None:
     async def go() -> Reply:
-        model = open_model("openai/slow-300@cancel", ModelOptions(openai_server.url))
+        model = open_model("openai/slow-300@cancel", asking(openai_server))
         tasks = [asyncio.create_task(model.complete(Request(HELLO, make_offer()))) for _ in range(40)]
         await asyncio.sleep(0.1)  # some not yet sent, some under way
         for task in tasks:

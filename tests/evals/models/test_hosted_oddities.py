@@ -11,8 +11,9 @@ from tests.servers.asking import ask_once, fail_once
 from tests.servers.running import OpenAIServer
 from toolbelt.evals.conversation import Conversation, Message, Reply, ToolUse
 from toolbelt.providers.chat import Failure, Usage
-from toolbelt.providers.litellm_messages import sendable
+from toolbelt.providers.chat_body import sendable
 
+pytestmark = pytest.mark.usefixtures("each_transport")
 KEY = "sk-test-0123456789abcdef"
 PROVIDERS = ("openai", "hosted_vllm")
 

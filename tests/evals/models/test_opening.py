@@ -13,7 +13,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import Offer
-from toolbelt.providers.litellm_routes import check_address
+from toolbelt.providers.endpoints import check_address
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def kept(tmp_path: Path) -> ProbeStore:
 def begin(kept: ProbeStore, model: str = "m", api_base: str | None = None, *checks: CheckResult) -> str:
     probe = kept.create(ProbePlan(model, api_base, tokenizer="t", code={"toolbelt": "1"}))
     for check in checks:
-        kept.add_check(probe, check)
+        asyncio.run(kept.add_check(probe, check))
     return probe
 
 
@@ -50,9 +51,9 @@ def test_a_check_is_a_row(kept: ProbeStore) -> None:
 
 def test_E8_attempts_are_found_by_check_and_counted(kept: ProbeStore) -> None:
     probe = begin(kept)
-    kept.add_request(probe, "unicode", request_record(0, 0, 0, None))
-    kept.add_request(probe, "unicode", request_record(0, 0, 1))
-    kept.add_request(probe, "one_tool", request_record(0, 1, 0))
+    asyncio.run(kept.add_request(probe, "unicode", request_record(0, 0, 0, None)))
+    asyncio.run(kept.add_request(probe, "unicode", request_record(0, 0, 1)))
+    asyncio.run(kept.add_request(probe, "one_tool", request_record(0, 1, 0)))
     [(number, earlier)] = kept.find_earlier(probe, "unicode").items()
     assert (number, earlier.attempts, earlier.cost_usd) == (0, 2, 0.002)
     assert earlier.reply == request_record().reply
@@ -80,13 +81,13 @@ def test_probes_of_a_model_or_of_all_come_with_the_latest_first(kept: ProbeStore
 
 def test_what_was_spent_on_a_check_that_did_not_end_is_told(kept: ProbeStore) -> None:
     probe = begin(kept, "m", None, replace(DONE, requests=1, retries=1, cost_usd=0.002))
-    kept.add_request(probe, "unicode", request_record(0, 0, 0, None))
-    kept.add_request(probe, "unicode", request_record(0, 0, 1))
+    asyncio.run(kept.add_request(probe, "unicode", request_record(0, 0, 0, None)))
+    asyncio.run(kept.add_request(probe, "unicode", request_record(0, 0, 1)))
     assert (kept.get(probe).open_requests, kept.get(probe).open_cost_usd) == (0, 0.0)
-    kept.add_request(probe, "growing_tools", request_record(0, 0, 0))
+    asyncio.run(kept.add_request(probe, "growing_tools", request_record(0, 0, 0)))
     assert kept.get(probe).open_requests == 1
     assert kept.get(probe).open_cost_usd == pytest.approx(0.001)
-    kept.add_request(probe, "growing_tools", replace(request_record(0, 1, 0), cost_usd=None))
+    asyncio.run(kept.add_request(probe, "growing_tools", replace(request_record(0, 1, 0), cost_usd=None)))
     assert (kept.get(probe).open_requests, kept.get(probe).open_cost_usd) == (2, None)
 
 

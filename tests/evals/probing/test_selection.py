@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_a_run_has_the_probes_made_where_it_asked(tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.db") as store:
         kept = ProbeStore(store)
         for model, place in (("gpt-4o", None), ("gpt-4o", "http://a/v1"), ("local/bm25", None), ("n", "http://b/v1")):
-            kept.add_check(kept.create(ProbePlan(model, place)), SAID["one_tool"])
+            asyncio.run(kept.add_check(kept.create(ProbePlan(model, place)), SAID["one_tool"]))
         found = probes_of_run(store, ["n", "gpt-4o", "local/bm25", "gpt-4o"], "http://a/v1/")
         assert [(one.model, one.api_base) for one in found] == [("gpt-4o", "http://a/v1"), ("local/bm25", None)]
         assert [one.api_base for one in probes_of_run(store, ["gpt-4o"], None)] == [None]

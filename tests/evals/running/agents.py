@@ -109,7 +109,11 @@ def make_trial_runner(
 
     ground = ToolsetContext(catalog, ToolLoadoutRegistry(), renderer)
     made = vary(make_toolset(parse_toolset(toolset), ground), changed, ground, renderers[-1])
-    keep = ([] if kept is None else kept).append
+
+    async def keep(record: RequestRecord) -> None:
+        if kept is not None:
+            kept.append(record)
+
     client = RetryingClient(agent, budget or Budget(), RetryPolicy(2, base_seconds=0.0), keep)
     scorer = Scorer(ArgumentSchemas(catalog))
     counter = PromptCounter(EstimateCounter())

@@ -91,7 +91,7 @@ def test_E6_what_is_turned_away_is_no_request_and_its_size_is_known() -> None:
     large = SHELF.offer([READ, LIST, PING])
     meter.turn_away(large)
     assert (meter.first_definition_tokens, meter.definition_tokens, meter.own_prompt_tokens) == (large.tokens, [], 0)
-    assert (meter.surfaced, meter.usage.prompt_tokens) == (set(), None)
+    assert (meter.surfaced, meter.usage.prompt_tokens) == (frozenset(), None)
 
 
 def test_E6_what_outgrows_the_window_leaves_the_counts_of_the_requests_made() -> None:

@@ -88,8 +88,8 @@ class Session:
         runner = Runner(self.plan, self.run, self.store, self.cases, trial_runners, self.watcher, concurrency)
         return run_to_end(runner), runner
 
-    def keep(self, record: RequestRecord) -> None:
-        self.store.add_request(self.run, record)
+    async def keep(self, record: RequestRecord) -> None:
+        await self.store.add_request(self.run, record)
 
     def rows(self) -> dict[int, tuple[str, int]]:
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 import subprocess
@@ -25,6 +26,7 @@ from toolbelt.evals.running.store import RunStore
 VERSION_3 = (Path(__file__).with_name("runs-version-3.sql")).read_text()
 """The tables as toolbelt wrote them before it could probe."""
 PROBES = {"probes", "probe_checks", "probe_requests"}
+ADDED_SINCE_3 = {*PROBES, "responses"}
 
 
 def tables(path: Path) -> dict[str, str]:
@@ -79,14 +81,14 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
     with RunStore(old, must_exist=True) as store:
         row = store.get("latest")
         assert (row.run, row.plan) == ("20260101-000000-aaaa", make_plan())
-        store.add_request(row.run, request_record())
-        store.add_trial(row.run, trial_record())
+        asyncio.run(store.add_request(row.run, request_record()))
+        asyncio.run(store.add_trial(row.run, trial_record()))
         assert ProbeStore(store).probes() == []
         ProbeStore(store).create(ProbePlan("m"))
     after = tables(old)
-    assert version(old) == VERSION == 4
+    assert version(old) == VERSION == 5
     assert {name: after[name] for name in before} == before
-    assert set(after) - set(before) == PROBES
+    assert set(after) - set(before) == ADDED_SINCE_3
     with RunStore(tmp_path / "new.db"):
         pass
     assert columns(old) == columns(tmp_path / "new.db"), "as if it had been made now"
@@ -119,7 +121,7 @@ def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = [process.communicate(timeout=60) for process in both]
-    assert said == [("20260101-000000-aaaa 4\n", "")] * 2
+    assert said == [("20260101-000000-aaaa 5\n", "")] * 2
     assert set(tables(old)) >= PROBES
 
 
@@ -140,7 +142,7 @@ def test_E9_a_full_disk_leaves_it_as_it_was(old: Path, monkeypatch: pytest.Monke
             RunStore(old)
     assert (version(old), tables(old)) == (3, before)
     with RunStore(old):
-        assert version(old) == 4
+        assert version(old) == 5
 
 
 _READ = """
@@ -156,6 +158,7 @@ if os.getuid() == 0:
     os.setuid(65534)  # whom the modes of files stop
 with RunStore(Path(sys.argv[1]), must_exist=True) as store:
     print(store.get("latest").run, ProbeStore(store).probes(), store.connection.in_transaction)
+    assert store.spent("20260101-000000-aaaa") == (0, 0.0)
     try:
         ProbeStore(store).create(ProbePlan("m"))
     except StorageError as error:

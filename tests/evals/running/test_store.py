@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import sqlite3
 import subprocess
@@ -27,6 +28,7 @@ REPLY = Reply(
     usage=Usage(100, 7, 50, None),
     finish_reason="tool_calls",
     served_by="some-model",
+    fingerprint="fp_1",
     latency_seconds=0.25,
 )
 
@@ -54,16 +56,16 @@ def store(tmp_path: Path) -> RunStore:
 def test_the_records_are_the_columns(store: RunStore) -> None:
     columns = [row[1] for row in store.connection.execute("PRAGMA table_info(trials)")]
     assert columns == ["run", *(field.name for field in dataclasses.fields(TrialRecord))]
-    assert TABLES.count("CREATE TABLE") == 9
+    assert TABLES.count("CREATE TABLE") == 10
 
 
 def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
     plan = make_plan()
     run = store.create(plan, ["o200k_base"] * 3)
-    store.add_request(run, request_record(4, 0, 0, None))
-    store.add_request(run, request_record(4, 0, 1))
+    asyncio.run(store.add_request(run, request_record(4, 0, 0, None)))
+    asyncio.run(store.add_request(run, request_record(4, 0, 1)))
     store.add_cases(run, [Case(trial_record(2).case_id, (), ())])
-    store.add_trial(run, trial_record(2))
+    asyncio.run(store.add_trial(run, trial_record(2)))
     store.close()
 
     with RunStore(store.path, must_exist=True) as again:
@@ -77,9 +79,9 @@ def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
 
 def test_E8_errors_are_run_again_only_when_asked_for(store: RunStore) -> None:
     run = store.create(make_plan(), ["t"] * 3)
-    store.add_trial(run, trial_record(0))
-    store.add_trial(run, trial_record(1, "error", reason="timeout: none came"))
-    store.add_request(run, request_record(1, 0, 0, None))
+    asyncio.run(store.add_trial(run, trial_record(0)))
+    asyncio.run(store.add_trial(run, trial_record(1, "error", reason="timeout: none came")))
+    asyncio.run(store.add_request(run, request_record(1, 0, 0, None)))
     assert list(store.done(run, 30)) == [0, 1]
     assert store.find_common_error(run) == "timeout: none came"
     assert store.forget_errors(run) == 1
@@ -142,13 +144,13 @@ def test_what_is_no_store_is_refused_and_left_as_it_is(content: bytes, says: str
 
 def test_E8_a_file_that_was_taken_away_keeps_nothing_and_says_so(store: RunStore) -> None:
     run = store.create(make_plan(), ["t"] * 3)
-    store.add_request(run, request_record(0))
+    asyncio.run(store.add_request(run, request_record(0)))
     store.path.rename(store.path.with_name("elsewhere.db"))
     with pytest.raises(StorageError, match="removed or replaced"):
-        store.add_request(run, request_record(1))
+        asyncio.run(store.add_request(run, request_record(1)))
     store.path.write_text("another file")
     with pytest.raises(StorageError, match="removed or replaced"):
-        store.add_request(run, request_record(1))
+        asyncio.run(store.add_request(run, request_record(1)))
 
 
 def test_a_name_that_means_something_to_sqlite_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,12 +193,12 @@ def test_E9_a_disk_that_refuses_is_infrastructure(store: RunStore) -> None:
     pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
     store.connection.execute(f"PRAGMA max_page_count={pages + 2}")  # what a full disk looks like to SQLite
 
-    def fill() -> None:
+    async def fill() -> None:
         for number in range(10_000):
-            store.add_request(run, request_record(number))
+            await store.add_request(run, request_record(number))
 
     with pytest.raises(StorageError, match="full") as refused:
-        fill()
+        asyncio.run(fill())
     assert refused.value.exit_code == 3
     kept = store.connection.execute("SELECT count(*) FROM requests").fetchone()[0]
     assert kept > 10, "what was kept before is safe"

@@ -17,7 +17,7 @@ def test_E6_a_trial_tells_what_was_called_what_was_missing_and_what_was_surplus(
     record = asyncio.run(trial_runner.run(Trial(0, 0, 0, 0), make_case("files/read")))
     with RunStore(tmp_path / "runs.db") as store:
         run = store.create(make_plan(), ["t"] * 3)
-        store.add_trial(run, record)
+        asyncio.run(store.add_trial(run, record))
         [trial] = trials_of(store.connection, run, "case")
     assert (trial["called"], trial["missing"], trial["surplus"]) == (
         ["net/ping", "no \ud800 tool"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def keep(model: str, *checks: CheckResult, api_base: str | None = PLACE[1]) -> N
         kept = ProbeStore(store)
         probe = kept.create(ProbePlan(model, api_base))
         for check in checks:
-            kept.add_check(probe, check)
+            asyncio.run(kept.add_check(probe, check))
         kept.set_status(probe, "finished")
 
 

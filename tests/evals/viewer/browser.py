@@ -71,11 +71,11 @@ def watched(browser: Browser, **settings: Any) -> Iterator[Watched]:
         context.close()
 
 
-def afresh(one: Watched, path: Path) -> Iterator[Page]:
+def afresh(one: Watched, path: Path, fragment: str = "") -> Iterator[Page]:
     """The same page for another test: loaded again, as wide and as light as at first."""
     one.page.set_viewport_size(VIEWPORT)
     one.page.emulate_media(media="screen", color_scheme="light")
-    yield one.open(path)
+    yield one.open(path, fragment)
     assert one.faults == {}
 
 

@@ -14,6 +14,8 @@ from tests.evals.viewer.runs import small_run
 from tests.evals.viewer.writing import page_file
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 
+LIST = "#view=list"
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -48,4 +50,5 @@ def shared(browser: Browser) -> Iterator[Watched]:
 
 @pytest.fixture
 def page(shared: Watched, small: Path) -> Iterator[Page]:
-    yield from afresh(shared, small)
+    """The small run, its trials as a list."""
+    yield from afresh(shared, small, LIST)

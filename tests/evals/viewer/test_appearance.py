@@ -35,7 +35,7 @@ def test_a_browser_that_cannot_unpack_the_trials_says_so_where_they_would_stand(
 
 
 def test_a_table_that_goes_on_beyond_its_edge_shows_it_and_is_reached_with_keys(page: Page) -> None:
-    page.set_viewport_size({"width": 700, "height": 800})
+    page.set_viewport_size({"width": 400, "height": 800})
     box = page.locator(".scroll", has=page.locator("#arms-table"))
     expect(box).to_have_class(re.compile("more-right"))
     box.evaluate("box => box.scrollLeft = 9999")
@@ -66,7 +66,7 @@ def test_nothing_moves_once_it_is_drawn(browser: Browser, small: Path) -> None:
             " window.moved += one.value; }).observe({ type: 'layout-shift', buffered: true });"
         )
         page = seen.open(small)
-        page.wait_for_selector("#flip-table tbody tr", state="attached")
+        page.wait_for_selector("#confusion-table tbody tr", state="attached")
         page.wait_for_timeout(100)
         assert page.evaluate("window.moved") < 0.1  # what the web calls good
 
@@ -81,7 +81,7 @@ def test_nothing_is_wider_than_the_screen_and_every_text_stands_out(
     page.emulate_media(media="screen", color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 700})
     shared.open(compared)
-    page.wait_for_selector("#flip-table tbody tr", state="attached")
+    page.wait_for_selector("#confusion-table tbody tr", state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert faint_texts(page) == []
     page.evaluate("location.hash = '#trial=5'")
@@ -96,16 +96,16 @@ def test_without_a_script_verdict_tables_and_pictures_are_there(browser: Browser
     with watched(browser, java_script_enabled=False) as seen:
         seen.page.goto(small.as_uri())
         said = seen.page.inner_text("body")
-        assert "What was run" in said
+        assert "full is right in" in said
         assert "need a script" in said
-        assert "local/bm25" in seen.page.inner_text("#arms-table")
+        assert "loadout" in seen.page.inner_text("#arms-table")
         assert seen.page.locator("figure img").count() == 1
         assert not seen.page.locator("#browser").is_visible()
 
 
 def test_hostile_texts_are_only_text(seen: Watched, tmp_path: Path) -> None:
     page = seen.open(page_file(hostile_run(), tmp_path))
-    page.wait_for_selector("#flip-table", state="attached")
+    page.wait_for_selector("#confusion-table tbody tr", state="attached")
     for number in range(len(HOSTILE)):
         page.evaluate(f"location.hash = '#trial={number}'")
         expect(page.locator("#trial-eyebrow")).to_have_text(re.compile(f"trial {number}$"))

@@ -4,13 +4,11 @@ import base64
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.evals.analysis.summary.rows import RUN, database
-from tests.evals.viewer.compared import ACCURACY, PAIR, TOKENS, WITHIN
 from tests.evals.viewer.reading import Read
 from tests.evals.viewer.runs import HOSTILE, big_run, hostile_run, small_run
 from tests.evals.viewer.writing import PICTURE, page_text
@@ -70,11 +68,11 @@ def test_every_trial_is_in_the_blocks() -> None:
     assert sum(len(block["trials"]) for block in read.blocks("details")) == 60
 
 
-def test_the_script_is_told_arms_outcomes_and_which_to_compare() -> None:
+def test_the_script_receives_arms_outcomes_and_whose_confusions_come_first() -> None:
     (data,) = Read.of(page_text(small_run())).find("script", id="data")
     loaded = json.loads(data.text)
     assert loaded["arms"] == ["full", "loadout", "tiered"]
-    assert loaded["pair"] == [0, 1]
+    assert (loaded["first"], loaded["oracles"]) == (0, [])
     sorts = dict(loaded["outcomes"])
     assert (sorts["correct"], sorts["wrong_arguments"]) == ("right", "right")
     assert (sorts["error"], sorts["context_overflow"], sorts["refused"]) == ("unscored", "unscored", "wrong")
@@ -131,12 +129,3 @@ def test_the_connection_is_left_as_it_was() -> None:
     connection.execute("BEGIN")
     page_text(connection)
     assert connection.in_transaction
-
-
-def test_many_comparisons_are_counted_by_verdict_and_folded_the_worst_first() -> None:
-    good = replace(PAIR, contrasts=(replace(ACCURACY, difference=0.1, low=0.05, high=0.15, verdict=_PASS), TOKENS))
-    pairs = (*[good] * 5, PAIR, PAIR)
-    page = page_text(small_run(), comparison=replace(WITHIN, pairs=pairs))
-    told = re.findall(r"<summary><span class=\"badge (\w+)\">.*?</span> (\d of \d) comparisons</summary>", page)
-    assert told == [("regression", "2 of 7"), ("no_regression", "5 of 7")]
-    assert "of 6 comparisons" not in page_text(small_run(), comparison=replace(WITHIN, pairs=pairs[:6]))

@@ -93,10 +93,10 @@ def test_the_section_of_a_suite_stands_first_but_for_a_gate_and_else_after_what_
     connection = small_run()
     connection.execute("UPDATE runs SET plan = json_set(plan, '$.suite', 'compatibility')")
     page = page_text(connection, matrix=small_matrix())
-    assert page.index('id="which"') < page.index('id="verdict-title"') < page.index('id="arms"')
+    assert page.index('id="which"') < page.index('aria-label="Result"') < page.index('id="arms"')
     gate = GateResult(ABOUT, (), Limits())
     gated = page_text(connection, matrix=small_matrix(), gate=gate)
-    assert gated.index('id="verdict-title"') < gated.index('id="which"') < gated.index('id="arms"')
+    assert gated.index('aria-label="Result"') < gated.index('id="which"') < gated.index('id="arms"')
     assert gated.count('id="which"') == 1
     assert page.count('id="which"') == 1
     assert 'id="which"' not in page_text(small_run())
@@ -121,9 +121,9 @@ def test_its_colours_are_those_of_the_pictures() -> None:
 def test_E8_what_a_probe_did_not_make_is_not_said_to_fail() -> None:
     values = probe_values(probes())
     assert [row["cells"][1]["word"] for row in values["rows"]] == ["works", "partly", *["not made"] * 6]
-    assert [row["cells"][0]["verdict"] for row in values["rows"]] == [
-        *("no_regression", "insufficient_data", "regression", "regression", "regression", "none"),
-        *("insufficient_data", "none"),
+    assert [row["cells"][0]["tone"] for row in values["rows"]] == [
+        *("good", "warning", "bad", "bad", "bad", "faint"),
+        *("warning", "faint"),
     ]
     assert [one["word"] for one in values["reasons"]] == [
         "partly",

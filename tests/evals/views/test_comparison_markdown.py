@@ -26,9 +26,15 @@ from tests.wording import mentions
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Unpaired
 from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import ArmName
-from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison import WHOLE, comparison_view
+from toolbelt.render.markdown import render_markdown
 
 EXPECTED = Path(__file__).parent / "expected"
+
+
+def comparison_markdown(comparison: Comparison, *, most_flips: int = WHOLE.flips, level: int = 1) -> str:
+    """As `toolbelt eval compare` writes it."""
+    return render_markdown(comparison_view(comparison, WHOLE._replace(flips=most_flips)), level=level) + "\n"
 
 
 def test_E10_one_pair_of_two_sides() -> None:
@@ -59,10 +65,10 @@ def test_E7_what_cannot_be_compared_says_why_and_no_more() -> None:
 def test_as_many_cases_as_asked_for() -> None:
     pair = make_pair(flips=tuple(replace(WORSE, case=f"case-{number}") for number in range(30)))
     assert comparison_markdown(make_comparison(pair)).count("\n| case-") == 20
-    assert "Cases that got worse: 3 of 30<" in comparison_markdown(make_comparison(pair), most_flips=3)
-    assert "got worse" not in comparison_markdown(make_comparison(pair), most_flips=0)
-    assert "Cases that got better: 1 of 2<" in comparison_markdown(make_comparison(), most_flips=1)
-    assert "got better" not in comparison_markdown(make_comparison(), most_flips=0)
+    assert "Cases that are worse: 3 of 30<" in comparison_markdown(make_comparison(pair), most_flips=3)
+    assert "are worse" not in comparison_markdown(make_comparison(pair), most_flips=0)
+    assert "Cases that are better: 1 of 2<" in comparison_markdown(make_comparison(), most_flips=1)
+    assert "are better" not in comparison_markdown(make_comparison(), most_flips=0)
 
 
 def test_every_pair_is_told_of_in_a_sentence_of_its_own() -> None:

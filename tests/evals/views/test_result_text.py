@@ -9,7 +9,9 @@ import pytest
 from tests.evals.analysis.comparison.samples import ACCURACY
 from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
+from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.result_text import NOT_AN_LLM, describe_trade_off, result_sentence, result_title
+from toolbelt.views.json_values import to_json
 
 FULL = ArmSummary("gpt-4o", "full", accuracy=Rate(164, 600), prompt_tokens=63_539, cost_usd=0.16)
 LOADOUT = ArmSummary("gpt-4o", "loadout", accuracy=Rate(174, 600), prompt_tokens=27_932, cost_usd=0.07)
@@ -50,3 +52,42 @@ def test_the_word_matching_baseline_is_never_named_without_saying_what_it_is() -
 
 def test_arms_of_one_run_have_not_regressed() -> None:
     assert not [each for each in TradeOff if "regress" in describe_trade_off(each, 0.02)]
+
+
+def test_its_json_names_both_arms_the_difference_and_what_is_saved() -> None:
+    data = to_json(describe_result(replace(TAKEN, others=((2, TradeOff.UNDECIDED),), cases_wanted=1200)))
+    assert data == {
+        "title": result_title(TAKEN),
+        "sentence": result_sentence(TAKEN),
+        "model": "gpt-4o",
+        "is_word_matching": False,
+        "is_complete": True,
+        "cases": 600,
+        "epochs": 1,
+        "margin": 0.02,
+        "recommended": _arm("loadout", 174 / 600, 27_932, 0.07),
+        "reference": _arm("full", 164 / 600, 63_539, 0.16),
+        "finding": "not_worse",
+        "difference": ACCURACY.difference,
+        "low": ACCURACY.low,
+        "high": ACCURACY.high,
+        "compared_cases": ACCURACY.cases,
+        "tokens_saved": 0.5604,
+        "cost_saved_usd": 0.09,
+        "others": [{"arm": 2, "finding": "undecided"}],
+        "cases_wanted": 1200,
+    }
+
+
+def _arm(toolset: str, accuracy: float, tokens: int, cost: float) -> dict[str, object]:
+    named = {"model": "gpt-4o", "toolset": toolset, "variant": ""}
+    return {**named, "accuracy": accuracy, "prompt_tokens": tokens, "cost_usd": cost}
+
+
+def test_its_json_of_a_run_without_a_choice_has_nulls_in_every_field_of_the_choice() -> None:
+    none = replace(TAKEN, reference=None, recommended=None, trade_off=None, contrast=None, tokens_saved=None)
+    data = to_json(describe_result(none))
+    assert data.keys() == to_json(describe_result(TAKEN)).keys()
+    assert {data[key] for key in ("recommended", "reference", "finding", "difference", "low", "compared_cases")} == {
+        None
+    }

@@ -13,9 +13,10 @@ from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.comparison.pairing import pair_arms
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.viewer.verdict import pair_values, verdict_values
-from toolbelt.evals.views.comparison_markdown import comparison_markdown
-from toolbelt.evals.views.comparison_text import reason_lines, verdict_counts
+from toolbelt.evals.viewer.pairs import pair_values
+from toolbelt.evals.views.comparison import comparison_view
+from toolbelt.evals.views.comparison_text import conclusion, reason_lines
+from toolbelt.render.markdown import render_markdown
 
 SUMMARY = RunSummary(RUN.name, "2026-01-01T12:00:00Z", "finished", "assistant", "sha256:1", cases=600)
 PAIR = make_pair(newly_overflowing=("big-1", "big-2"))
@@ -48,13 +49,10 @@ def test_E4_every_view_shows_the_arms_as_regressed() -> None:
     comparison = make_comparison(PAIR, make_pair(new=TIERED))
     assert [pair["verdict"] for pair in comparison_data(comparison)["pairs"]] == ["regression", "no_regression"]
     assert comparison_data(comparison)["contrasts"][0]["verdict"] == "no_regression"
-    assert mentions(verdict_counts(comparison), 2, "1 too long", "1 not worse")
-    assert any(
-        mentions(line, "loadout", "29.0%", "| too long |") for line in comparison_markdown(comparison).splitlines()
-    )
-    assert [pair["badge"]["verdict"] for pair in pair_values(comparison, SUMMARY)] == ["regression", "no_regression"]
-    top = verdict_values(SUMMARY, comparison, None)["pairs"]
-    assert [pair["verdict"] for pair in top] == ["regression", "no_regression"]
+    assert conclusion(comparison) == "Not worse: tiered; too long: loadout."
+    view = comparison_view(comparison)
+    assert any(mentions(line, "loadout", "29.0%", "| too long |") for line in render_markdown(view).splitlines())
+    assert [pair["badge"]["tone"] for pair in pair_values(comparison, SUMMARY)] == ["bad", "good"]
 
 
 def test_E7_why_the_share_of_the_rest_is_open_is_told_beside_the_overflow() -> None:
@@ -62,7 +60,7 @@ def test_E7_why_the_share_of_the_rest_is_open_is_told_beside_the_overflow() -> N
 
 
 def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:
-    assert verdict_counts(make_comparison(OPEN)) == "1 comparison: 1 too long"
+    assert conclusion(make_comparison(OPEN)) == "Too long: loadout."
 
 
 def test_E4_of_how_many_cases_it_is_known_whether_they_still_fit() -> None:

@@ -27,8 +27,9 @@ from toolbelt.evals.analysis.comparison.reasons import ArmsNote
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.comparison_markdown import comparison_markdown
+from toolbelt.evals.views.comparison import comparison_view
 from toolbelt.evals.views.comparison_text import against_line
+from toolbelt.render.markdown import render_markdown
 
 FULL, ROLE, PADDED, OTHER = (
     ArmName("m", "full"),
@@ -147,6 +148,31 @@ def compared(written: Written) -> Comparison:
             run(m__full=SOME, m__tiered=RIGHT), {"m__tiered": "m__full"}, id="what-fits-in-part-is-scored-and-compared"
         ),
         pytest.param(run(m__full=UNFIT, m__tiered=UNFIT), {}, id="nothing-of-what-does-not-fit"),
+        pytest.param(
+            run(m__oracle=RIGHT, m__tiered=RIGHT, m__full=RIGHT),
+            {"m__oracle": "m__full", "m__tiered": "m__full"},
+            id="full-rather-than-an-oracle-that-is-first",
+        ),
+        pytest.param(
+            run(m__oracle=RIGHT, m__full=UNFIT, m__tiered=RIGHT, m__loadout=RIGHT),
+            {"m__oracle": "m__tiered", "m__loadout": "m__tiered"},
+            id="the-first-that-is-no-oracle-where-full-does-not-fit",
+        ),
+        pytest.param(
+            run(m__oracle=RIGHT, m__full__shuffled=RIGHT, m__full=RIGHT),
+            {"m__oracle": "m__full", "m__full__shuffled": "m__full"},
+            id="full-as-it-is-rather-than-its-variant",
+        ),
+        pytest.param(
+            run(m__tiered=RIGHT, m__oracle=RIGHT, m__full=RIGHT),
+            {"m__oracle": "m__tiered", "m__full": "m__tiered"},
+            id="the-first-as-asked-for-where-it-is-no-oracle",
+        ),
+        pytest.param(
+            run(**{"m__oracle": RIGHT, "m__oracle+9": RIGHT}),
+            {"m__oracle+9": "m__oracle"},
+            id="oracles-among-themselves",
+        ),
     ],
 )
 def test_E7_what_each_arm_is_held_against(written: Written, expected: dict[str, str]) -> None:
@@ -197,7 +223,9 @@ def test_E4_what_does_not_fit_is_named_once_and_is_neither_a_regression_nor_too_
     ]
     assert Verdict.REGRESSION not in {pair.verdict for pair in comparison.pairs}
     assert mentions(against_line(comparison), "m with auto", "n with full")
-    assert any(mentions(line, "m · tiered", "m · auto") for line in comparison_markdown(comparison).splitlines())
+    assert any(
+        mentions(line, "m · tiered", "m · auto") for line in render_markdown(comparison_view(comparison)).splitlines()
+    )
 
 
 def test_E4_an_arm_that_fits_less_than_its_models_first_has_regressed_all_the_same() -> None:

@@ -19,7 +19,7 @@ from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, 
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.viewer.verdict import pair_values
+from toolbelt.evals.viewer.pairs import pair_values
 
 MANY = 300
 FITS, UNFIT = [RIGHT] * MANY, [TOO_LONG] * MANY

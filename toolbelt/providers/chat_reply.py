@@ -1,89 +1,59 @@
-"""Messages as they can be sent to litellm, and its answers as replies."""
+"""Answers as replies, whichever transport they came over."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection
 from typing import Any
 
 from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
 from toolbelt.providers.provider_errors import clean_message, remove_secrets
 
-_HALF = re.compile(r"[\ud800-\udfff]")
-"""Half a surrogate pair: Python and JSON can hold it, but UTF-8 cannot, so it cannot be sent."""
-_HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
-_INSTEAD = "\ufffd"
-
-
-def sendable(value: Any) -> Any:
-    """A deep copy of a message, in plain dicts and lists, with U+FFFD for characters that UTF-8 cannot hold.
-
-    Models do write such things, in names and in arguments, and are to be told what they wrote. In the arguments of
-    calls halves spelled out (`\\ud800`) are replaced, too: for some providers litellm reads them, and sends values.
-    """
-    if isinstance(value, dict):
-        return {
-            sendable(key): _arguments(item) if key == "arguments" else sendable(item) for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [sendable(item) for item in value]
-    if isinstance(value, str) and not value.isascii():
-        return _HALF.sub(_INSTEAD, value)
-    return value
-
-
-def _arguments(value: Any) -> Any:
-    if not isinstance(value, str) or not _HALF_SPELLED.search(value):
-        return sendable(value)
-    try:
-        read = json.loads(value)
-        whole = sendable(read)  # pairs, spelled as two halves, are one character once they are read
-        return value if whole == read else json.dumps(whole, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return sendable(value)
-
-
 _FILTERED = "content_filter"
 _MOST_TOKENS = 10**12
 """No request has more tokens; a larger reported number is invalid."""
 
 
-def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> ChatReply:
+def make_reply(
+    response: Any, latency_seconds: float, secrets: Collection[str] = (), hold_seconds: float = 0.0
+) -> ChatReply:
     """Read an answer.
 
     Args:
-        response: litellm's `ModelResponse`.
+        response: litellm's `ModelResponse`, or what `read_answer` returned.
         latency_seconds: Duration of the request.
         secrets: Keys in use; they are removed from the answer, because it is stored.
+        hold_seconds: Until there is something left of the provider's limits.
 
     Raises:
         ModelError: the response holds no answer, or the provider or the model refused.
     """
-    choices = getattr(response, "choices", None)
+    choices = _get(response, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = getattr(choice, "message", None)
+    message = _get(choice, "message")
     if message is None:
         raise ModelError(Failure.BROKEN_ANSWER, "The answer has no choices.", latency_seconds=latency_seconds)
 
     def clean(text: str) -> str:
         return remove_secrets(text, secrets)
 
-    finish_reason = clean(str(getattr(choice, "finish_reason", None) or ""))
-    text = clean(_text(getattr(message, "content", None)))
+    finish_reason = clean(str(_get(choice, "finish_reason") or ""))
+    text = clean(_text(_get(message, "content")))
     calls = _calls(message, clean)
     refusal = _refusal(message)
     if refusal or (finish_reason == _FILTERED and not calls):
         reason = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
-        usage = make_usage(getattr(response, "usage", None))
+        usage = make_usage(_get(response, "usage"))
         raise ModelError(Failure.REFUSED, reason, latency_seconds=latency_seconds, usage=usage)
     return ChatReply(
         text=text,
         calls=calls,
-        usage=make_usage(getattr(response, "usage", None), is_empty=not text and not calls),
+        usage=make_usage(_get(response, "usage"), is_empty=not text and not calls),
         finish_reason=finish_reason,
-        served_by=clean(str(getattr(response, "model", None) or "")),
+        served_by=clean(str(_get(response, "model") or "")),
+        fingerprint=clean(str(_get(response, "system_fingerprint") or "")),
         latency_seconds=latency_seconds,
+        hold_seconds=hold_seconds,
     )
 
 
@@ -96,7 +66,7 @@ def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
     prompt = _count(usage, "prompt_tokens")
     if not prompt:
         return Usage(completion_tokens=_count(usage, "completion_tokens")) if is_empty else Usage()
-    details = getattr(usage, "prompt_tokens_details", None)
+    details = _get(usage, "prompt_tokens_details")
     read = _count(details, "cached_tokens")
     written = _count(details, "cache_creation_tokens") or _count(details, "cache_write_tokens")
     return Usage(
@@ -107,8 +77,16 @@ def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
     )
 
 
+def _get(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _count(holder: Any, name: str) -> int | None:
-    value = getattr(holder, name, None)
+    value = _get(holder, name)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
@@ -120,16 +98,16 @@ def _text(content: Any) -> str:
 
 
 def _refusal(message: Any) -> str:
-    refusal = getattr(message, "refusal", None)
+    refusal = _get(message, "refusal")
     if not refusal:
-        fields = getattr(message, "provider_specific_fields", None)
+        fields = _get(message, "provider_specific_fields")
         refusal = fields.get("refusal") if isinstance(fields, dict) else None
     return refusal if isinstance(refusal, str) else ""
 
 
 def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
-    entries = [(getattr(call, "id", None), getattr(call, "function", None)) for call in message.tool_calls or ()]
-    if not entries and (old := getattr(message, "function_call", None)) is not None:
+    entries = [(_get(call, "id"), _get(call, "function")) for call in _list(_get(message, "tool_calls"))]
+    if not entries and (old := _get(message, "function_call")) is not None:
         entries = [(None, old)]
     calls: list[ChatCall] = []
     taken: set[str] = set()
@@ -137,8 +115,8 @@ def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
         if function is None:
             continue  # a call of something that is no function
         unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
-        name = clean(str(getattr(function, "name", None) or ""))
-        calls.append(ChatCall(unique, name, clean(_argument_text(getattr(function, "arguments", None)))))
+        name = clean(str(_get(function, "name") or ""))
+        calls.append(ChatCall(unique, name, clean(_argument_text(_get(function, "arguments")))))
     return tuple(calls)
 
 

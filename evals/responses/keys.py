@@ -1,0 +1,60 @@
+"""The key of a request: what must be the same for a recorded response to be its answer (rule X3)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from toolbelt.evals.models.model import Request
+from toolbelt.evals.offers import Offer, Offered
+from toolbelt.providers.chat_body import choice_field, sampling_fields
+
+_REMEMBERED = 20_000
+"""Definitions whose digests are kept; descriptions that change with every trial must not fill the memory."""
+_definitions: dict[Offered, bytes] = {}
+_offers: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()
+
+
+def make_key(model: str, origin: str, request: Request) -> str:
+    """SHA-256 of a request, of who answers it, and of the epoch; 64 hexadecimal digits.
+
+    It is the digest of `{"epoch", "origin", "request"}` as canonical JSON (sorted keys, no blanks, ASCII). `request` is
+    the body in OpenAI's form, which litellm translates for other providers. Its `tools` is replaced by the SHA-256 of
+    the SHA-256 digests of each definition's canonical JSON in their order: definitions are long, many requests share
+    them, and so each is written and hashed once. No header and no key of a provider is part of it.
+
+    Args:
+        model: As named on the command line.
+        origin: A provider's name, or scheme, host and port.
+        request: What is asked.
+    """
+    body: dict[str, Any] = {"model": model, "messages": request.messages, **sampling_fields(request.sampling)}
+    if request.offer.tools:
+        body["tools"] = _digest_tools(request.offer)
+        if request.sampling.tool_choice is not None:
+            body["tool_choice"] = choice_field(request.sampling.tool_choice)
+    content = {"epoch": request.epoch, "origin": origin, "request": body}
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
+def _digest_tools(offer: Offer) -> str:
+    digest = _offers.get(offer)
+    if digest is None:
+        digest = hashlib.sha256(b"".join(map(_digest_definition, offer.tools))).hexdigest()
+        _offers[offer] = digest
+    return digest
+
+
+def _digest_definition(offered: Offered) -> bytes:
+    digest = _definitions.get(offered)
+    if digest is None:
+        if len(_definitions) >= _REMEMBERED:
+            _definitions.clear()
+        digest = _definitions[offered] = hashlib.sha256(_canonical(offered.definition)).digest()
+    return digest
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()

@@ -1,0 +1,119 @@
+"""The result of a run as JSON: which toolset to take, against which, how sure, and the sentence that says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolbelt.evals.analysis.result import RunResult, TradeOff
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary
+from toolbelt.evals.views.result_text import result_sentence, result_title
+from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
+
+
+@dataclass(frozen=True, slots=True)
+class ResultArm:
+    """An arm that a result names; its other measures are in `arms`."""
+
+    model: str = field(metadata=described("name of the model"))
+    toolset: str = field(metadata=described("name of the toolset"))
+    variant: str = field(metadata=described("what is changed about the toolset; empty if nothing"))
+    accuracy: Share | None = field(
+        metadata=described("right by names, of the trials scored; null where none was", "share of trials")
+    )
+    prompt_tokens: Amount | None = field(
+        metadata=described("of whole prompts over all requests, a trial; null where not known", "tokens")
+    )
+    cost_usd: Amount | None = field(metadata=described("a trial; null where a price is not known", "US dollars"))
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFinding:
+    """What may be said of another arm that could be used."""
+
+    arm: Count = field(metadata=described("its position in `arms`, from 0"))
+    finding: TradeOff = field(metadata=described("against the reference, as in `finding` of the result"))
+
+
+@dataclass(frozen=True, slots=True)
+class ResultData:
+    """What a run comes to: of several models, for the one whose recommended arm is right most often."""
+
+    title: str = field(metadata=described("the result as a title"))
+    sentence: str = field(metadata=described("the result in one or two sentences"))
+    model: str = field(metadata=described("name of the model; of an arm held against another model's, the reference's"))
+    is_word_matching: bool = field(
+        metadata=described("whether the model is the word-matching baseline, which is not an LLM")
+    )
+    is_complete: bool = field(metadata=described("whether the run has finished"))
+    cases: Count = field(metadata=described("cases that each arm is asked"))
+    epochs: PositiveCount = field(metadata=described("how often each is asked"))
+    margin: Share = field(metadata=described("accuracy that may be lost, a fraction"))
+    recommended: ResultArm | None = field(
+        metadata=described(
+            "the arm to take: one that is surely more accurate than the reference by more than the margin; else the "
+            "one with the fewest prompt tokens that is surely not worse by more than it; else the reference; null "
+            "where there is nothing to choose between"
+        )
+    )
+    reference: ResultArm | None = field(
+        metadata=described("the arm that the others are held against; null where nothing was scored")
+    )
+    finding: TradeOff | None = field(
+        metadata=described("of the recommended arm against the reference; null where they are the same")
+    )
+    difference: float | None = field(
+        metadata=described("accuracy of the recommended arm less that of the reference, a fraction; null likewise")
+    )
+    low: float | None = field(metadata=described("lower bound of its 95% interval, a fraction; null likewise"))
+    high: float | None = field(metadata=described("upper bound, likewise"))
+    compared_cases: Count | None = field(metadata=described("cases that both were scored on; null likewise"))
+    tokens_saved: float | None = field(
+        metadata=described(
+            "prompt tokens that the recommended arm does without, below 0 where it takes more; null where not known",
+            "share of the reference's",
+        )
+    )
+    cost_saved_usd: float | None = field(
+        metadata=described("what a trial costs less; null where not known", "US dollars")
+    )
+    others: tuple[ArmFinding, ...] = field(
+        metadata=described("the other arms of that reference that a model could be given")
+    )
+    cases_wanted: PositiveCount | None = field(
+        metadata=described(
+            "cases that would decide an undecided arm with fewer tokens than the recommended one, the fewest; null if "
+            "there is none, or no number would"
+        )
+    )
+
+
+def describe_result(result: RunResult) -> ResultData:
+    """The result with its title and its sentence; `to_json` makes the value of `result` in a run's JSON of it."""
+    contrast = result.contrast
+    return ResultData(
+        title=result_title(result),
+        sentence=result_sentence(result),
+        model=result.model,
+        is_word_matching=result.is_word_matching,
+        is_complete=result.is_complete,
+        cases=result.cases,
+        epochs=result.epochs,
+        margin=result.margin,
+        recommended=_arm(result.recommended),
+        reference=_arm(result.reference),
+        finding=result.trade_off,
+        difference=None if contrast is None else contrast.difference,
+        low=None if contrast is None else contrast.low,
+        high=None if contrast is None else contrast.high,
+        compared_cases=None if contrast is None else contrast.cases,
+        tokens_saved=result.tokens_saved,
+        cost_saved_usd=result.cost_saved_usd,
+        others=tuple(ArmFinding(place, trade_off) for place, trade_off in result.others),
+        cases_wanted=result.cases_wanted,
+    )
+
+
+def _arm(arm: ArmSummary | None) -> ResultArm | None:
+    if arm is None:
+        return None
+    return ResultArm(arm.model, arm.toolset, arm.variant, arm.accuracy.value, arm.prompt_tokens, arm.cost_usd)

@@ -1,0 +1,185 @@
+"""Where a hosted model is asked (rules X1, X3)."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.providers.endpoints import PASS_ON, find_endpoint, find_origin, find_transport
+from toolbelt.providers.litellm_routes import find_route
+from toolbelt.providers.litellm_table import ModelTable
+
+HERE = "http://127.0.0.1:9/v1"
+TABLE = ModelTable()
+
+
+@pytest.fixture(autouse=True)
+def _no_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL", "_ORGANIZATION", "_ORG_ID", "_PROJECT_ID")):
+            monkeypatch.delenv(name)
+
+
+def is_direct(name: str, api_base: str | None = HERE) -> bool:
+    return find_endpoint(name, api_base, TABLE) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("openai/x", "x"),
+        ("openai/org/x", "org/x"),
+        ("gpt-4o", "gpt-4o"),
+        ("openai/gpt-4o", "gpt-4o"),
+        ("openai/gpt-oss-20b", "gpt-oss-20b"),
+        ("my-own", "my-own"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+        *((f"{provider}/org/x", "org/x") for provider in sorted(PASS_ON)),
+    ],
+)
+def test_X1_an_endpoint_that_is_given_is_asked_directly_as_litellm_would_ask_it(name: str, model: str) -> None:
+    endpoint = find_endpoint(name, HERE, TABLE)
+    assert endpoint is not None
+    assert (endpoint.model, endpoint.url) == (model, f"{HERE}/chat/completions")
+    route = find_route(name, HERE, TABLE)
+    assert (route.model.removeprefix(f"{route.provider}/"), route.provider) == (model, endpoint.provider)
+    assert route.passes_tools_on
+
+
+@pytest.mark.parametrize(
+    ("name", "api_base"),
+    [
+        pytest.param("gpt-4o", None, id="openai"),
+        pytest.param("openai/x", None, id="openai-by-name"),
+        pytest.param("openai/x", "https://api.openai.com/v1", id="openai-by-address"),
+        pytest.param("x", "https://api.groq.com/openai/v1", id="a-provider-by-address"),
+        pytest.param("claude-sonnet-4-5", HERE, id="another-provider"),
+        pytest.param("claude-newer-9", HERE, id="another-provider-by-its-look"),
+        pytest.param("anthropic/x", HERE, id="another-provider-by-name"),
+        pytest.param("modelscope/x", HERE, id="a-provider-in-no-table"),
+        pytest.param("ollama/llama3", HERE, id="a-server-with-its-own-form"),
+        pytest.param("openai/o3-mini", HERE, id="settings-that-are-renamed"),
+        pytest.param("gpt-5", HERE, id="settings-that-are-renamed-for-gpt-5"),
+        pytest.param("openai/responses/x", HERE, id="another-api"),
+        pytest.param("text-embedding-3-small", HERE, id="does-not-chat"),
+        pytest.param("hosted_vllm/x", None, id="no-address"),
+    ],
+)
+def test_X1_all_others_are_asked_through_litellm(name: str, api_base: str | None) -> None:
+    assert not is_direct(name, api_base)
+
+
+def test_X1_no_name_of_the_table_is_asked_directly_that_litellm_asks_otherwise() -> None:
+    from toolbelt.providers.litellm_loading import load_litellm
+
+    litellm = load_litellm()
+    signed_in = ("github_copilot/", "chatgpt/")  # litellm opens a browser for these
+    names = [name for name in TABLE.providers if not name.startswith(signed_in)]
+    direct = [name for name in names if is_direct(name)]
+    assert len(direct) > 20
+    for name in direct:
+        try:
+            provider = litellm.get_llm_provider(model=name, api_base=HERE)[1]
+        except litellm.BadRequestError:
+            continue  # a name of no known provider
+        assert provider in PASS_ON, name
+
+
+def test_X1_every_provider_and_host_that_litellm_knows_is_known_here() -> None:
+    from urllib.parse import urlsplit
+
+    from toolbelt.providers.litellm_loading import load_litellm
+
+    litellm = load_litellm()
+    providers = {str(getattr(provider, "value", provider)) for provider in litellm.provider_list} - PASS_ON
+    assert [provider for provider in sorted(providers) if is_direct(f"{provider}/x")] == []
+    addresses = (end if "://" in end else f"https://{end}" for end in litellm.openai_compatible_endpoints)
+    hosts = {urlsplit(address).hostname for address in addresses}
+    assert len(hosts) > 40
+    assert [host for host in hosts if is_direct("x", f"https://{host}/v1")] == []
+
+
+@pytest.mark.parametrize("provider", sorted(PASS_ON - {"openai", "custom_openai", "llamafile"}))
+def test_X1_a_server_of_ones_own_is_found_by_its_variable(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{provider.upper()}_API_BASE", HERE)
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "own-key")
+    endpoint = find_endpoint(f"{provider}/x", None, TABLE)
+    assert endpoint is not None
+    assert (endpoint.url, endpoint.headers["Authorization"]) == (f"{HERE}/chat/completions", "Bearer own-key")
+    assert "own-key" not in repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "key"),
+    [
+        pytest.param("http://h/v1/", "http://h/v1/chat/completions", "Bearer none-needed", id="slash-at-the-end"),
+        pytest.param("http://h", "http://h/chat/completions", "Bearer none-needed", id="no-path"),
+        pytest.param("http://h/v1?api=2", "http://h/v1/chat/completions?api=2", "Bearer none-needed", id="query"),
+        pytest.param("http://me:a%40b@h/v1", "http://h/v1/chat/completions", "Basic bWU6YUBi", id="user-and-password"),
+    ],
+)
+def test_X1_the_address_of_requests(address: str, url: str, key: str) -> None:
+    endpoint = find_endpoint("x", address, TABLE)
+    assert endpoint is not None
+    assert (endpoint.url, endpoint.headers["Authorization"]) == (url, key)
+
+
+def test_X1_the_account_is_named_where_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    endpoint = find_endpoint("openai/x", HERE, TABLE)
+    assert endpoint is not None
+    assert (endpoint.headers["OpenAI-Organization"], endpoint.headers["OpenAI-Project"]) == ("org-1", "proj-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "api_base", "key"),
+    [
+        pytest.param("openai/", HERE, "k", id="no-model"),
+        pytest.param("x", "localhost:80", "k", id="no-address"),
+        pytest.param("x", HERE, "sk-\n", id="a-key-that-cannot-be-sent"),
+    ],
+)
+def test_X1_what_cannot_be_asked_is_refused(
+    name: str, api_base: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ToolbeltError):
+        find_endpoint(name, api_base, TABLE)
+
+
+def test_X1_an_unknown_transport_is_refused_with_the_nearest() -> None:
+    with pytest.raises(NotFoundError) as caught:
+        find_transport("lite")
+    assert caught.value.known == ("auto", "litellm")
+
+
+@pytest.mark.parametrize(
+    ("name", "api_base", "variables", "origin"),
+    [
+        pytest.param("gpt-4o", None, {}, "openai", id="the-provider-of-a-known-model"),
+        pytest.param("openai/newer", None, {}, "openai", id="the-provider-in-the-name"),
+        pytest.param("nobody-knows", None, {}, "nobody-knows", id="no-provider"),
+        pytest.param("gpt-4o", "http://127.0.0.1:8000/v1", {}, "http://127.0.0.1:8000", id="an-address-comes-first"),
+        pytest.param("x", "HTTPS://Api.Example.COM/v1", {}, "https://api.example.com:443", id="one-spelling"),
+        pytest.param("x", "http://[::1]/v1", {}, "http://[::1]:80", id="ipv6"),
+        pytest.param("x", "https://me:secret@h/v1?key=k", {}, "https://h:443", id="without-secrets"),
+        pytest.param(
+            "hosted_vllm/x",
+            None,
+            {"HOSTED_VLLM_API_BASE": "http://gpu:8000/v1"},
+            "http://gpu:8000",
+            id="by-variable",
+        ),
+        pytest.param("openai/x", None, {"OPENAI_BASE_URL": "http://gpu/v1"}, "http://gpu:80", id="openai-elsewhere"),
+        pytest.param("llamafile/x", None, {}, "http://127.0.0.1:8080", id="a-default-address"),
+    ],
+)
+def test_X3_the_origin_is_who_answers(
+    name: str, api_base: str | None, variables: dict[str, str], origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    assert find_origin(name, api_base) == origin

@@ -1,0 +1,79 @@
+"""The body of a request in OpenAI's form: what the direct client sends, and the key of a recorded response."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from toolbelt.providers.chat import TOOL_CHOICES, ChatRequest, Sampling
+
+_HALF = re.compile(r"[\ud800-\udfff]")
+"""Half a surrogate pair: Python and JSON can hold it, but UTF-8 cannot, so it cannot be sent."""
+_HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
+_INSTEAD = "\ufffd"
+_DENSE = (",", ":")
+STRIPS_SCHEMAS = frozenset({"hosted_vllm"})
+"""Providers for which litellm removes `strict` and `additionalProperties: false` from definitions."""
+
+
+def chat_body(model: str, request: ChatRequest, provider: str = "openai") -> bytes:
+    """The body as JSON, in ASCII. The definitions in it are written once per `ToolDefinitions`.
+
+    Args:
+        model: As the endpoint knows it.
+        request: What is asked.
+        provider: litellm's name of it; some get definitions with parts removed.
+    """
+    settings: dict[str, Any] = {"model": model, "messages": request.messages}
+    settings |= sampling_fields(request.sampling)
+    tools = request.tools
+    if tools.definitions and request.sampling.tool_choice is not None:
+        settings["tool_choice"] = choice_field(request.sampling.tool_choice)
+    text = json.dumps(settings, separators=_DENSE)
+    if "\\ud" in text or "\\uD" in text:  # halves, or pairs: the slow way finds out
+        settings["messages"] = [sendable(message) for message in request.messages]
+        text = json.dumps(settings, separators=_DENSE)
+    if not tools.definitions:
+        return text.encode()
+    definitions = tools.stripped_body if provider in STRIPS_SCHEMAS else tools.body
+    return b"".join((text[:-1].encode(), b',"tools":', definitions, b"}"))
+
+
+def sampling_fields(sampling: Sampling) -> dict[str, Any]:
+    """The settings that are not left to the provider, but for the tool choice."""
+    fields = {"temperature": sampling.temperature, "seed": sampling.seed, "max_tokens": sampling.max_tokens}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def choice_field(choice: str) -> str | dict[str, Any]:
+    """The value of `tool_choice`."""
+    return choice if choice in TOOL_CHOICES else {"type": "function", "function": {"name": choice}}
+
+
+def sendable(value: Any) -> Any:
+    """A deep copy of a message, in plain dicts and lists, with U+FFFD for characters that UTF-8 cannot hold.
+
+    Models do write such things, in names and in arguments, and are to be told what they wrote. In the arguments of
+    calls halves spelled out (`\\ud800`) are replaced, too: for some providers litellm reads them, and sends values.
+    """
+    if isinstance(value, dict):
+        return {
+            sendable(key): _arguments(item) if key == "arguments" else sendable(item) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [sendable(item) for item in value]
+    if isinstance(value, str) and not value.isascii():
+        return _HALF.sub(_INSTEAD, value)
+    return value
+
+
+def _arguments(value: Any) -> Any:
+    if not isinstance(value, str) or not _HALF_SPELLED.search(value):
+        return sendable(value)
+    try:
+        read = json.loads(value)
+        whole = sendable(read)  # pairs, spelled as two halves, are one character once they are read
+        return value if whole == read else json.dumps(whole, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return sendable(value)

@@ -1,0 +1,128 @@
+"""Bodies of OpenAI's chat completions as the direct client reads them, with the repairs that litellm makes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+_FINISH_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "max_tokens": "length",
+        "MAX_TOKENS": "length",
+        "compaction": "length",
+        "tool_use": "tool_calls",
+        **dict.fromkeys(
+            ("end_turn", "stop_sequence", "COMPLETE", "ERROR", "eos", "eos_token", "STOP", "error", "network_error"),
+            "stop",
+        ),
+        **dict.fromkeys(
+            ("refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "OTHER"),
+            "content_filter",
+        ),
+        **dict.fromkeys(("ERROR_TOXIC", "sensitive", "guardrail_intervened", "content_filtered"), "content_filter"),
+    }
+)
+"""Other providers' words for OpenAI's, as in litellm's table; what is not in it stays as the server wrote it."""
+_THOUGHTS = re.compile(r"<(?:think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>", re.DOTALL)
+_UNFOLDED = "multi_tool_use.parallel"
+"""A call of no tool, in which models of OpenAI's once wrapped several calls."""
+
+
+class NotAnAnswer(ValueError):  # noqa: N818  what came, not a mistake of ours
+    """A body that is no answer of this API."""
+
+
+def read_body(body: bytes) -> dict[str, Any]:
+    """The JSON object in a body.
+
+    Raises:
+        NotAnAnswer: there is none; with the start of what came instead.
+    """
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise NotAnAnswer(f"The answer is not JSON: {body[:1000].decode(errors='replace')}") from None
+    if not isinstance(data, dict):
+        raise NotAnAnswer("The answer is not a JSON object.")
+    return data
+
+
+def normalise(data: dict[str, Any]) -> dict[str, Any]:
+    """An answer in OpenAI's own words, changed in place.
+
+    Raises:
+        NotAnAnswer: a part of it has the wrong form.
+    """
+    choices = data.get("choices")
+    if not isinstance(choices, list):
+        raise NotAnAnswer("The answer has no choices.")
+    usage = data.get("usage")
+    if isinstance(usage, dict):
+        _normalise_usage(usage)
+    else:
+        data["usage"] = {"prompt_tokens": 0, "completion_tokens": 0}
+    if choices:
+        if not isinstance(choices[0], dict):
+            raise NotAnAnswer("The answer's first choice is not an object.")
+        _normalise_choice(choices[0])
+    return data
+
+
+def _normalise_usage(usage: dict[str, Any]) -> None:
+    for name in ("prompt_tokens", "completion_tokens"):
+        if usage.get(name) is None:  # litellm counts what is left out as zero
+            usage[name] = 0
+    if isinstance(cached := usage.get("prompt_cache_hit_tokens"), int):
+        usage.setdefault("cache_read_input_tokens", cached)
+
+
+def _normalise_choice(choice: dict[str, Any]) -> None:
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise NotAnAnswer("The answer's message is not an object.")
+    content = message.get("content")
+    if isinstance(content, str) and "reasoning" not in message and "reasoning_content" not in message:
+        thoughts = _THOUGHTS.match(content)
+        message["content"] = content if thoughts is None else content[thoughts.end() :]
+    calls = message.get("tool_calls")
+    if calls is not None:
+        message["tool_calls"] = calls = _unfold(calls)
+    reason = choice.get("finish_reason") or "stop"
+    if not isinstance(reason, str):
+        raise NotAnAnswer("The answer's finish reason is not a text.")
+    reason = _FINISH_REASONS.get(reason, reason)
+    choice["finish_reason"] = "tool_calls" if reason == "stop" and calls else reason
+
+
+def _unfold(calls: object) -> list[Any]:
+    """The calls of an answer; those that are wrapped into one are taken out."""
+    if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
+        raise NotAnAnswer("The answer's calls are not a list of objects.")
+    unfolded: list[Any] = []
+    for call in calls:
+        function = call.get("function")
+        if function is not None and not isinstance(function, dict):
+            raise NotAnAnswer("The function of a call is not an object.")
+        wrapped = function is not None and function.get("name") == _UNFOLDED
+        unfolded += _wrapped_calls(call, function) if wrapped and function is not None else [call]
+    return unfolded
+
+
+def _wrapped_calls(call: dict[str, Any], function: dict[str, Any]) -> list[dict[str, Any]]:
+    try:
+        uses = json.loads(function["arguments"])["tool_uses"]
+        return [
+            {
+                "id": f"{call.get('id')}_{number}",
+                "function": {
+                    "name": use["recipient_name"].removeprefix("functions."),
+                    "arguments": json.dumps(use["parameters"]),
+                },
+            }
+            for number, use in enumerate(uses)
+        ]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return [call]

@@ -1,0 +1,257 @@
+"""Where a hosted model is asked, and whether directly: read from its name and the environment, without litellm.
+
+Endpoints that are given by an address, and servers of the user's own, are asked directly if they speak OpenAI's chat
+completions. Where a name leaves a doubt about what litellm would do, the answer is litellm.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
+from urllib.parse import unquote, urlsplit
+
+from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.providers.known_keys import PLACEHOLDER_KEY
+from toolbelt.providers.litellm_table import ModelTable, find_litellm_file
+from toolbelt.providers.model_facts import find_facts
+from toolbelt.providers.provider_names import find_provider, is_provider
+from toolbelt.text import visible
+
+
+class Transport(StrEnum):
+    """How hosted models are asked."""
+
+    AUTO = "auto"
+    """Directly where that is possible, else through litellm."""
+    LITELLM = "litellm"
+
+
+def find_transport(name: str) -> Transport:
+    """The transport of that name.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    try:
+        return Transport(name)
+    except ValueError:
+        raise NotFoundError("transport", name, tuple(Transport)) from None
+
+
+PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "litellm_proxy", "llamafile"})
+"""Providers whose endpoints take OpenAI's tool definitions as they are.
+
+`openai` only where an address is given: for OpenAI itself litellm looks at the tools to decide which of its two APIs
+a model is asked over.
+"""
+CHAT_MODES = frozenset({None, "chat"})
+_ADDRESSES: Mapping[str, tuple[str, ...]] = MappingProxyType({"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")})
+"""Variables with the address of a provider, where they are not `PROVIDER_API_BASE` alone; the first that is set."""
+_DEFAULT_ADDRESSES: Mapping[str, str] = MappingProxyType({"llamafile": "http://127.0.0.1:8080/v1"})
+_KEYS: Mapping[str, str] = MappingProxyType({"custom_openai": "OPENAI_API_KEY"})
+"""Variables with the key of a provider, where that is not `PROVIDER_API_KEY`."""
+_ACCOUNT_HEADERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "OpenAI-Organization": ("OPENAI_ORGANIZATION", "OPENAI_ORG_ID"),
+        "OpenAI-Project": ("OPENAI_PROJECT_ID",),
+    }
+)
+"""What litellm's client of OpenAI's API sends where it is set."""
+_PORTS: Mapping[str, int] = MappingProxyType({"http": 80, "https": 443})
+_TRANSLATED = re.compile(r"(^|/)(o\d|gpt-?([5-9]|\d\d)|gpt-[\w.-]*(audio|search))", re.IGNORECASE)
+"""Models of OpenAI's whose settings litellm renames or refuses, such as `max_tokens`."""
+_OTHERS_NAMES = re.compile(r"claude-|^amazon_nova|^gpt-image|:.{60}")
+"""Names without a provider that litellm takes for one's models, though its table does not have them."""
+_FURTHER_PROVIDERS = frozenset(
+    {
+        *("a2a_agent", "aiohttp_openai", "aws_textract", "azure_speech", "dotprompt", "gdc", "humanloop", "langflow"),
+        *("langfuse", "litellm_agent", "modelscope", "mongodb", "nadir", "nvidia_riva", "sagemaker_nova", "valkey"),
+        "vertex_ai_beta",
+    }
+)
+"""Providers that litellm knows, but does not name in its tables."""
+_PUBLIC_HOSTS = frozenset(
+    {
+        *("ai-gateway.helicone.ai", "ai-gateway.vercel.sh", "api-inference.modelscope.cn", "api.clarifai.com"),
+        *("api.cognition.ai", "api.cortecs.ai", "api.deepinfra.com", "api.deepseek.com", "api.edenai.run"),
+        *("api.endpoints.anyscale.com", "api.featherless.ai", "api.friendli.ai", "api.galadriel.ai", "api.groq.com"),
+        *("api.getnadir.com", "api.hyperbolic.xyz", "api.inceptionlabs.ai", "api.inference.wandb.ai", "api.lambda.ai"),
+        *("api.libertai.io", "api.llama.com", "api.meta.ai", "api.mistral.ai", "api.moonshot.ai", "api.morphllm.com"),
+        *("api.openai.com", "api.perplexity.ai", "api.poe.com", "api.prisminference.com", "api.publicai.co"),
+        *("api.sailresearch.com", "api.sambanova.ai", "api.scx.ai", "api.stima.tech", "api.studio.nebius.ai"),
+        *("api.synthetic.new", "api.together.ai", "api.together.xyz", "api.v0.dev", "api.x.ai", "app.empower.dev"),
+        *("codestral.mistral.ai", "dashscope-intl.aliyuncs.com", "dashscope.aliyuncs.com", "llm.chutes.ai"),
+        *("gigachat.devices.sberbank.ru", "inference.api.nscale.com", "integrate.api.nvidia.com", "nano-gpt.com"),
+        *("ollama.com", "pinstripes.io", "serverless.tensormesh.ai"),
+    }
+)
+"""Hosts by which litellm finds a provider and its key; and OpenAI's own, which is asked through litellm."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address that is asked over OpenAI's chat completions.
+
+    Attributes:
+        model: As the endpoint knows it.
+        provider: litellm's name of it.
+        url: Where requests are posted, without user name and password.
+        headers: Sent with every request; the key is among them.
+    """
+
+    model: str
+    provider: str
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+
+
+def find_endpoint(name: str, api_base: str | None, table: ModelTable) -> Endpoint | None:
+    """Where a model is asked directly; `None` for what is asked through litellm.
+
+    Args:
+        name: As on the command line.
+        api_base: Its address as on the command line.
+        table: What is known of models.
+
+    Raises:
+        ToolbeltError: `api_base` is no address, or the key cannot be sent.
+    """
+    check_name(name)
+    if api_base is not None:
+        check_address(api_base)
+    found = _find_served(name, api_base, table)
+    if found is None:
+        return None
+    provider, model = found
+    address = api_base or find_address(provider)
+    if address is None or model.startswith("responses/") or os.environ.get("USE_LITELLM_PROXY", "").strip():
+        return None
+    if _is_public(address) or (provider in ("openai", "custom_openai") and _TRANSLATED.search(model)):
+        return None
+    if any(find_facts(known, table).mode not in CHAT_MODES for known in (name, model)):
+        return None
+    check_address(address)
+    variable = _KEYS.get(provider, f"{provider.upper()}_API_KEY")
+    key = os.environ.get(variable, "").strip()
+    if key and not is_sendable(os.environ[variable]):
+        refuse_unsendable(name, [variable])
+    return _make_endpoint(model, provider, address, key)
+
+
+def _make_endpoint(model: str, provider: str, address: str, key: str) -> Endpoint:
+    parts = urlsplit(address)
+    headers = {"Authorization": f"Bearer {key or PLACEHOLDER_KEY}", "Content-Type": "application/json"}
+    account, at_sign, host = parts.netloc.rpartition("@")
+    if at_sign:
+        headers["Authorization"] = f"Basic {b64encode(unquote(account).encode()).decode()}"
+    for header, variables in _ACCOUNT_HEADERS.items():
+        stated = (value for variable in variables if is_sendable(value := os.environ.get(variable, "")))
+        if provider == "openai" and (value := next(stated, "")):
+            headers[header] = value
+    path = f"{parts.path.rstrip('/')}/chat/completions"
+    return Endpoint(model, provider, parts._replace(netloc=host, path=path, fragment="").geturl(), headers)
+
+
+def _find_served(name: str, api_base: str | None, table: ModelTable) -> tuple[str, str] | None:
+    """The provider and the name at its server, where that takes OpenAI's form."""
+    before, slash, model = name.partition("/")
+    if slash and before in PASS_ON:
+        return None if before == "openai" and api_base is None else (before, model)
+    if api_base is None or (slash and _is_route(before, table)) or _OTHERS_NAMES.search(name):
+        return None
+    known = table.providers.get(name) if name in table.providers else "openai"
+    return ("openai", name) if known == "openai" else None
+
+
+def _is_route(before: str, table: ModelTable) -> bool:
+    """Whether litellm takes the start of a name for a provider."""
+    known = before in _FURTHER_PROVIDERS or before in _configured_providers() or is_provider(before)
+    return known or before in table.providers.values()
+
+
+@cache
+def _configured_providers() -> frozenset[str]:
+    """Providers that litellm has in a file of their own."""
+    path = find_litellm_file("llms/openai_like/providers.json")
+    try:
+        return frozenset(json.loads(path.read_text(encoding="utf-8")) if path else {})
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+
+
+def _is_public(address: str) -> bool:
+    return (urlsplit(address).hostname or "").lower() in _PUBLIC_HOSTS
+
+
+def find_address(provider: str) -> str | None:
+    """The address that the environment gives for a provider, as litellm reads it; `None` for the provider's own."""
+    names = _ADDRESSES.get(provider, (f"{provider.upper()}_API_BASE",))
+    stated = (os.environ.get(name, "").strip() for name in names)
+    return next(filter(None, stated), _DEFAULT_ADDRESSES.get(provider))
+
+
+def find_origin(name: str, api_base: str | None, table: ModelTable | None = None) -> str:
+    """Who answers for a hosted model: scheme, host and port of an address, else the provider's name.
+
+    The path is not part of it, and neither are user names, passwords and query values.
+
+    Args:
+        name: Of the model, as on the command line.
+        api_base: As given on the command line; `None` for none.
+        table: What is known of models.
+    """
+    found = find_provider(name, table or ModelTable())
+    provider = name.partition("/")[0] if found is None else found[0]
+    address = api_base or find_address(provider)
+    if address is None:
+        return provider
+    parts = urlsplit(address)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme.lower()}://{host}:{parts.port or _PORTS.get(parts.scheme.lower(), 0)}"
+
+
+def check_name(name: str) -> None:
+    """Raises `ToolbeltError` for the name of a provider with no model behind it."""
+    provider, slash, model = name.strip().rpartition("/")
+    if slash and not model:
+        raise ToolbeltError(
+            f"{visible(name.strip())!r} names no model: after the provider comes the model, as in "
+            f"{visible(provider.strip('/ ')) or 'openai'}/NAME."
+        )
+
+
+def check_address(api_base: str) -> None:
+    """Raises `ToolbeltError` for what cannot be the address of an API."""
+    shown = visible(api_base)
+    try:
+        parts = urlsplit(api_base)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", api_base)
+        sound = sound and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ToolbeltError(f"API base {shown!r} is no address. It looks like http://127.0.0.1:8000/v1.")
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        raise ToolbeltError(f"API base {shown!r}: leave out /chat/completions, which is added to it.")
+
+
+def is_sendable(key: str) -> bool:
+    """Whether a key can stand in a header of a request."""
+    return bool(key.strip()) and key.isascii() and key.isprintable()
+
+
+def refuse_unsendable(name: str, variables: Sequence[str]) -> None:
+    """Raises `ToolbeltError` for keys that cannot be sent; a blank key counts as unset."""
+    if broken := [variable for variable in variables if os.environ[variable].strip()]:
+        raise ToolbeltError(
+            f"{visible(name)} needs {' and '.join(broken)}, which cannot be sent as set: a line break, or another "
+            "character that is not printable ASCII, is in it. Set it again, without."
+        )
