@@ -117,7 +117,7 @@ def _called(name: str, value: Callable[..., object]) -> str:
     except ValueError:  # an exception has none
         return _described(value)
     written = re.sub(r"<[\w. ]+ at \w+>|<factory>", "...", written.replace("'", ""))
-    wrapped = textwrap.fill(name + written, 100, subsequent_indent="    ", break_long_words=False)
+    wrapped = textwrap.fill(name + written, 88, subsequent_indent="    ", break_long_words=False)
     return f"{_code(wrapped, 'python')}\n\n{_described(value)}"
 
 
