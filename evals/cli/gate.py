@@ -13,12 +13,13 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
+from toolbelt.console.screen import notify, print_json, progress, show_blocks
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.sides import is_path, open_side
 from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data
 from toolbelt.evals.analysis.gate.gate_text import summary_line
+from toolbelt.evals.analysis.gate.recorded import MAX_AGE_DAYS
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
@@ -33,7 +34,10 @@ from toolbelt.evals.cli.options import (
 from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-_LIMITS = ("margin", "measure", "min_accuracy", "max_token_increase", "max_cost_increase", "min_sample_size")
+_LIMITS = (
+    *("margin", "measure", "min_accuracy", "max_token_increase", "max_cost_increase", "min_sample_size"),
+    *("response_max_age", "allow_mixed"),
+)
 _SWAYING = ("baseline", *_LIMITS, "arms")
 """Flags that a verdict rests on."""
 
@@ -76,6 +80,19 @@ _SWAYING = ("baseline", *_LIMITS, "arms")
     metavar="N",
     help="Independent cases that a verdict takes at least.",
 )
+@option(
+    "--response-max-age",
+    type=FiniteRange(min=0),
+    default=MAX_AGE_DAYS,
+    show_default=True,
+    metavar="DAYS",
+    help="By which recorded and live responses of a model may be apart.",
+)
+@option(
+    "--allow-mixed",
+    is_flag=True,
+    help="Allow recorded and live responses that differ in reported model, fingerprint or age.",
+)
 @arms_option
 @interval_seed_option
 @option("--junit", metavar="FILE", help="Also write JUnit XML, over that of an earlier run.")
@@ -96,6 +113,8 @@ def gate(
     max_token_increase: float | None,
     max_cost_increase: float | None,
     min_sample_size: int,
+    response_max_age: float,
+    allow_mixed: bool,
     arms: tuple[str, ...],
     seed: int,
     junit: str | None,
@@ -109,7 +128,11 @@ def gate(
     Exit code 0: no_regression; 1: regression; 3: insufficient_data, which is no pass. Where GITHUB_STEP_SUMMARY is set,
     Markdown is added to that file, too.
     """
-    limits = Limits(margin, Measure(measure), min_accuracy, max_token_increase, max_cost_increase, min_sample_size)
+    limits = Limits(
+        *(margin, Measure(measure), min_accuracy, max_token_increase, max_cost_increase, min_sample_size),
+        response_max_age_days=response_max_age,
+        allow_mixed=allow_mixed,
+    )
     if baseline is None:
         _refuse_without_baseline(limits)
     files = {"RUN": name if is_path(name) else None, "--store": store}
@@ -150,10 +173,9 @@ def _show(result: GateResult, *, as_json: bool, details: bool) -> Iterator[str]:
         if as_json:
             print_json(gate_data(result))
         else:
-            from toolbelt.evals.views.gate_terminal import gate_view
+            from toolbelt.evals.views.gate import gate_view
 
-            screen = make_screen()
-            show_view(gate_view(result, screen, details=details), screen)
+            show_blocks(gate_view(result, details=details))
         sys.stdout.flush()
     except OSError as error:
         # What is left in the buffer must not fail once more at the exit.

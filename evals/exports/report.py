@@ -85,11 +85,11 @@ def write_report(
             about = about_trials(findings.summary)
             write_trials(connection, run, csv, parquet, about=about, advance=advance)
         for picture in pictures:
-            for ending, content in (("svg", picture.svg), ("png", picture.png)):
-                with opened(f"{picture.name}.{ending}", "wb") as file:
+            for name, content in picture.files.items():
+                with opened(name, "wb") as file:
                     file.write(content)
     names = ["report.html", "report.md", "summary.json", "junit.xml", "arms.csv", "trials.csv", "trials.parquet"]
-    names += [f"{picture.name}.{ending}" for picture in pictures for ending in ("svg", "png")]
+    names += [name for picture in pictures for name in picture.files]
     return Report(findings, tuple(folder / name for name in names))
 
 

@@ -49,6 +49,7 @@ _PARTS: Mapping[str, Mapping[str, type]] = MappingProxyType(
             "result_arm": ResultArm,
             "arm_finding": ArmFinding,
         },
+        "comparison": {"model_responses": ModelResponses, "answer_origin": AnswerOrigin},
         "compatibility": {"rate": Rate},
     }
 )

@@ -1,20 +1,17 @@
-"""What each arm costs per solved case, on the terminal and as Markdown: in dollars, or in tokens without a price."""
+"""What each arm costs per solved case, as views: in dollars, or in tokens without a price."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
 from toolbelt.evals.toolsets.spec import is_oracle
-from toolbelt.render.markdown import escaped, markdown_table
 from toolbelt.render.numbers import NOTHING, format_number
-from toolbelt.text import visible
+from toolbelt.views.blocks import Block, Heading, Listing, Note
+from toolbelt.views.cells import Count, Span
+from toolbelt.views.table import Column, Row, Table
 
 WAYS: Mapping[Caching, str] = MappingProxyType(
     {
@@ -24,6 +21,14 @@ WAYS: Mapping[Caching, str] = MappingProxyType(
     }
 )
 """The ways of billing, in words."""
+_WITH: Mapping[Caching, str] = MappingProxyType(
+    {
+        Caching.NONE: "without caching",
+        Caching.WITHIN: "with caching within conversations",
+        Caching.ACROSS: "with caching across conversations",
+    }
+)
+"""The same within a sentence."""
 _MOST_LINES = 5
 _MOST_RIVALS = 3
 _LEAST_USD = 1e-9
@@ -115,7 +120,7 @@ def price_lines(economics: Sequence[ArmEconomics]) -> list[str]:
 def economics_lines(economics: Sequence[ArmEconomics]) -> list[str]:
     """The conclusions: the cheapest arm of each model, and what changed tool lists add."""
     models = dict.fromkeys(costs.arm.model for costs in economics)
-    lines = [line for model in models if (line := _cheapest_line(economics, model, several=len(models) > 1))]
+    lines = cheapest_lines(economics)
     added = [(costs, rebilled(costs) or 0.0, amount(costs, Caching.WITHIN) or 0.0) for costs in economics]
     shown = sorted((row for row in added if row[1] > 0 and row[2] > 0), key=lambda row: -row[1] / row[2])
     for costs, more, whole in shown[:_MOST_LINES]:
@@ -136,6 +141,12 @@ def _if_solved(costs: ArmEconomics, value: float, share: float | None) -> float:
     if share is None or solved is None:
         return value
     return value * solved / share if share else math.inf
+
+
+def cheapest_lines(economics: Sequence[ArmEconomics]) -> list[str]:
+    """The cheapest arm of each model, and how caching turns the order."""
+    models = dict.fromkeys(costs.arm.model for costs in economics)
+    return [line for model in models if (line := _cheapest_line(economics, model, several=len(models) > 1))]
 
 
 def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
@@ -161,59 +172,61 @@ def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bo
     if unsure := [label for label in rivals if label not in best.values()]:
         more = f" and {len(unsure) - _MOST_RIVALS} more" if len(unsure) > _MOST_RIVALS else ""
         beside += f"; the intervals of the shares solved allow {', '.join(unsure[:_MOST_RIVALS])}{more} as well"
-    what = "Fewest prompt tokens billed in full" if choices[0].rates is None else "Cheapest"
+    is_tokens = choices[0].rates is None
     if len(set(best.values())) == 1:
+        what = "Fewest prompt tokens billed in full" if is_tokens else "Cheapest"
         return f"{what} per solved case{of}, with caching and without: {best[Caching.NONE]}{beside}."
-    ways = {label: [WAYS[caching] for caching in best if best[caching] == label] for label in best.values()}
-    named = ", ".join(f"{label} {' and '.join(how)}" for label, how in ways.items())
-    return f"{what} per solved case{of}: {named}{beside}."
+    does, too = ("takes the fewest prompt tokens billed in full", "does") if is_tokens else ("is cheapest", "is")
+    first, *others = dict.fromkeys(best.values())
+    ways = {label: " and ".join(_WITH[way] for way in best if best[way] == label) for label in (first, *others)}
+    turned = "; ".join(f"{ways[label]} {label} {too}" for label in others)
+    start = f"{ways[first][0].upper()}{ways[first][1:]}"
+    return f"{start} {first} {does} per solved case{of}; {turned}{beside}."
 
 
 TITLE = "What a provider's cache makes of it"
-_GAP = 2
-_LEAST_LABEL = 10
-_HEADERS = {
-    WAYS[Caching.NONE]: "without\ncaching",
-    WAYS[Caching.WITHIN]: "cached within\nconversations",
-    WAYS[Caching.ACROSS]: "also across\nconversations",
-    "really read": "really\nread",
-    "really paid": "really\npaid",
-}
-
-
-def economics_columns(economics: Sequence[ArmEconomics]) -> Mapping[str, Callable[[ArmEconomics], str]]:
-    """The columns of a table of bills for each arm, by header, in order.
-
-    There are columns for the tokens that the provider reported as read from its cache, and for what was paid, if any
-    arm has these figures.
-    """
-    columns: dict[str, Callable[[ArmEconomics], str]] = {
-        "solved": lambda costs: f"{costs.arm.solved.numerator:,}/{costs.arm.scored:,}",
-        **{WAYS[caching]: _amount_of(caching) for caching in Caching},
-        "re-billed": rebilled_text,
+_SHORT: Mapping[Caching, str] = MappingProxyType(
+    {
+        Caching.NONE: "without\ncaching",
+        Caching.WITHIN: "cached within\nconversations",
+        Caching.ACROSS: "also across\nconversations",
     }
-    if any(costs.arm.cached_read_tokens is not None for costs in economics):
-        columns["really read"] = lambda costs: format_number(_of_solved(costs, costs.arm.cached_read_tokens))
-        columns["really paid"] = lambda costs: format_usd(_of_solved(costs, costs.arm.cost_usd))
-    return MappingProxyType(columns)
+)
 
 
-def economics_view(economics: Sequence[ArmEconomics], screen: Console) -> RenderableType:
-    """Arms × ways of billing, per solved case, with the conclusions below. Empty where caching changes nothing.
+def economics_view(economics: Sequence[ArmEconomics]) -> Iterator[Block]:
+    """Arms × ways of billing, per solved case, with the conclusions below; nothing where caching changes nothing.
 
     Args:
         economics: One an arm, in their order.
-        screen: Gives the width; if the table is too wide, an arm gets a line for each figure.
     """
     if not has_savings(economics):
-        return Group()
-    parts: list[RenderableType] = [
-        Text(f"{TITLE}: {unit_text(economics)}", "bold"),
-        _table(economics, screen.width),
-        Text(),
+        return
+    yield Heading(TITLE, level=2)
+    yield Note(f"In {unit_text(economics)}.")
+    yield economics_table(economics)
+    yield Listing(tuple(map(Span, (*economics_lines(economics), *price_lines(economics)))))
+
+
+def economics_table(economics: Sequence[ArmEconomics]) -> Table:
+    """Arms × ways of billing, with what was really read from a cache and paid, if any arm has these figures."""
+    columns = [
+        Column("solved"),
+        *(Column(WAYS[caching], short=_SHORT[caching]) for caching in Caching),
+        Column("re-billed", "As the tool list changed, with caching within conversations."),
     ]
-    parts += [Text(visible(line)) for line in (*price_lines(economics), *economics_lines(economics))]
-    return Group(*parts)
+    has_reported = any(costs.arm.cached_read_tokens is not None for costs in economics)
+    if has_reported:
+        columns += [Column("really read", short="really\nread"), Column("really paid", short="really\npaid")]
+    rows = []
+    for costs in economics:
+        texts = [*(format_amount(costs, amount(costs, caching)) for caching in Caching), rebilled_text(costs)]
+        if has_reported:
+            texts.append(format_number(_of_solved(costs, costs.arm.cached_read_tokens)))
+            texts.append(format_usd(_of_solved(costs, costs.arm.cost_usd)))
+        solved = Count(costs.arm.solved.numerator, costs.arm.scored)
+        rows.append(Row(costs.arm.toolset_label, (solved, *(Span(text) for text in texts)), costs.arm.model))
+    return Table("toolset", tuple(columns), tuple(rows), "model", is_numbered=True)
 
 
 def unit_text(economics: Sequence[ArmEconomics]) -> str:
@@ -226,60 +239,6 @@ def unit_text(economics: Sequence[ArmEconomics]) -> str:
     return "USD per solved case; prompt tokens billed in full where there is no price"
 
 
-def _amount_of(caching: Caching) -> Callable[[ArmEconomics], str]:
-    return lambda costs: format_amount(costs, amount(costs, caching))
-
-
 def _of_solved(costs: ArmEconomics, mean: float | None) -> float | None:
     trials = costs.trials_per_solved
     return None if mean is None or trials is None else mean * trials
-
-
-def _table(economics: Sequence[ArmEconomics], width: int) -> RenderableType:
-    columns = economics_columns(economics)
-    cells = [[show(costs) for show in columns.values()] for costs in economics]
-    labels = [Text(visible(label)) for label in _labels(economics)]
-    headers = [_HEADERS.get(name, name) for name in columns]
-    widths = [
-        max([*map(len, header.split("\n")), *(len(row[place]) for row in cells)])
-        for place, header in enumerate(headers)
-    ]
-    longest = max((label.cell_len for label in labels), default=0)
-    available_width = width - sum(wide + _GAP for wide in widths)
-    if available_width < min(_LEAST_LABEL, longest):
-        return _list(labels, columns, cells)
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    table.add_column("arm", width=max(len("arm"), min(longest, available_width)), overflow="fold", vertical="bottom")
-    for header, wide in zip(headers, widths, strict=True):
-        table.add_column(header, justify="right", no_wrap=True, width=wide, vertical="bottom")
-    for label, row in zip(labels, cells, strict=True):
-        table.add_row(label, *row)
-    return table
-
-
-def _list(labels: Sequence[Text], columns: Mapping[str, object], cells: Sequence[Sequence[str]]) -> RenderableType:
-    lines = []
-    for label, row in zip(labels, cells, strict=True):
-        lines.append(label)
-        lines += [Text(f"  {name} {value}") for name, value in zip(columns, row, strict=True) if value != NOTHING]
-    return Group(*lines)
-
-
-def _labels(economics: Sequence[ArmEconomics]) -> list[str]:
-    several = len({costs.arm.model for costs in economics}) > 1
-    return [costs.arm.label if several or len(economics) == 1 else costs.arm.toolset_label for costs in economics]
-
-
-def economics_markdown(economics: Sequence[ArmEconomics]) -> str:
-    """A section with the table, its conclusions and how to read it; empty where caching changes nothing."""
-    if not has_savings(economics):
-        return ""
-    columns = economics_columns(economics)
-    headers = ("#", "model", "toolset", *columns)
-    rows = [
-        (str(number), costs.arm.model, costs.arm.toolset_label, *(show(costs) for show in columns.values()))
-        for number, costs in enumerate(economics, start=1)
-    ]
-    lines = "\n".join(f"- {escaped(line)}" for line in (*economics_lines(economics), *price_lines(economics)))
-    table = markdown_table(headers, rows, right=(0, *range(3, len(headers))))
-    return "\n\n".join(filter(None, (f"## {TITLE}", f"In {unit_text(economics)}.", table, lines, READING)))

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.economics import ArmEconomics
@@ -18,7 +18,8 @@ from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.evals.views import comparison_text
 from toolbelt.evals.views.arms import arms_table
 from toolbelt.evals.views.comparison import flips_table
-from toolbelt.evals.views.economics import economics_markdown
+from toolbelt.evals.views.economics import READING as ECONOMICS_READING
+from toolbelt.evals.views.economics import economics_view
 from toolbelt.evals.views.figures import epoch_lines, status_lines
 from toolbelt.evals.views.glance import describe_findings, glance_table
 from toolbelt.evals.views.matrix_text import PICTURE
@@ -27,6 +28,7 @@ from toolbelt.render.markdown import escaped, markdown_table, render_markdown
 from toolbelt.render.numbers import NOTHING
 from toolbelt.stores.files import shown_path
 from toolbelt.text import visible
+from toolbelt.views.blocks import Picture
 
 _OPTIONS = {
     "config": "--config",
@@ -64,25 +66,6 @@ _READING = """\
 - `–` stands where nothing was measured or a price is unknown, which is not zero."""
 
 
-class Pictured(Protocol):
-    """What the report needs to know about a picture."""
-
-    @property
-    def name(self) -> str:
-        """Of its files, without the ending."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """In a few words."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """How to read it."""
-        ...
-
-
 _SHOWN_PICTURES = ("tradeoff", "accuracy")
 """What stands beside the result; the other pictures are folded."""
 _MOST_FLIPS = 5
@@ -90,7 +73,7 @@ _MOST_FLIPS = 5
 
 def report_markdown(
     summary: RunSummary,
-    pictures: Sequence[Pictured] = (),
+    pictures: Sequence[Picture] = (),
     *,
     economics: Sequence[ArmEconomics] = (),
     verdict: str = "",
@@ -105,7 +88,7 @@ def report_markdown(
 
     Args:
         summary: Of the run.
-        pictures: Those beside it: `NAME.png` and `NAME.svg` in the same folder.
+        pictures: Those beside it, with their files in the same folder, as `Picture.files` names them.
         economics: Cost with caching, one for each arm; without them the report has no section about it.
         verdict: Markdown that stands on top, beneath the title, in place of the result: what a gate says.
         compared: The arms of the run, held against each other; any other comparison counts as none here.
@@ -114,7 +97,7 @@ def report_markdown(
         probes: Markdown of a section: what works with each model.
         title: In place of the result's.
     """
-    heat_map = [_picture(picture) for picture in pictures if picture.name == PICTURE]
+    heat_map = [render_markdown([picture]) for picture in pictures if picture.name == PICTURE]
     which = "\n\n".join(part for part in (compatibility.strip(), *heat_map) if part)
     result = find_result(summary, compared)
     shown = [picture for picture in pictures if picture.name in _SHOWN_PICTURES]
@@ -126,14 +109,14 @@ def report_markdown(
         which if summary.suite else "",
         render_markdown([glance_table(summary, compared)]),
         escaped(describe_findings(compared)),
-        *map(_picture, shown),
+        render_markdown(shown),
         _flipped(result, compared),
         _fold("Every measure", "## Results", render_markdown([arms_table(summary)]), _passing(summary)),
-        _fold("More pictures", *map(_picture, folded)),
+        _fold("More pictures", render_markdown(folded)),
         _fold("The arms compared, pair by pair", comparison.strip()),
         "" if summary.suite else _fold("Which toolset for which model", which),
         _fold("Outcomes", "## Outcomes", _outcomes(summary.arms)),
-        _fold("Cost with a provider's cache", economics_markdown(economics)),
+        _fold("Cost with a provider's cache", *_costs(economics)),
         _fold("What works with each model", probes.strip()),
         _fold("The run and its settings", _facts(summary), "## How to run it again", _command(summary)),
         _fold("How to read this", "## How to read this", _READING),
@@ -143,6 +126,11 @@ def report_markdown(
 
 def _passing(summary: RunSummary) -> str:
     return "\n".join(f"- {escaped(line)}" for line in epoch_lines(summary))
+
+
+def _costs(economics: Sequence[ArmEconomics]) -> Sequence[str]:
+    text = render_markdown(economics_view(economics))
+    return (text, ECONOMICS_READING) if text else ()
 
 
 def _fold(title: str, *parts: str) -> str:
@@ -198,13 +186,6 @@ def _outcomes(arms: Sequence[ArmSummary]) -> str:
         for number, arm in enumerate(arms, start=1)
     ]
     return markdown_table(headers, rows, right=(0, *range(3, len(headers))))
-
-
-def _picture(picture: Pictured) -> str:
-    return (
-        f"### {escaped(picture.title)}\n\n![{escaped(picture.title)}]({picture.name}.png)\n\n"
-        f"{escaped(picture.caption)} ([SVG]({picture.name}.svg))"
-    )
 
 
 def _command(summary: RunSummary) -> str:

@@ -77,9 +77,7 @@ def _block(block: Block, level: int) -> str:
         case Table():
             return _table(block)
         case Picture():
-            title = escaped(block.title)
-            picture = f"![{title}]({block.name}.png)\n\n{escaped(block.caption)} ([SVG]({block.name}.svg))"
-            return f"{'#' * min(6, level + 2)} {title}\n\n{picture}"
+            return f"{'#' * min(6, level + 2)} {escaped(block.title)}\n\n{_picture(block)}"
         case Details():
             title = f"{block.title}: {block.aside}" if block.aside else block.title
             opened = " open" if block.is_open else ""
@@ -87,6 +85,14 @@ def _block(block: Block, level: int) -> str:
             return f"<details{opened}><summary>{escaped_html(title)}</summary>\n\n{inside}\n\n</details>"
         case _:
             assert_never(block)
+
+
+def _picture(picture: Picture) -> str:
+    """Light or dark, as whoever reads it prefers: an element that GitHub knows, where its own image has one form."""
+    image = f'<img alt="{escaped_html(picture.title)}" src="{picture.name}.png">'
+    dark = f'<source media="(prefers-color-scheme: dark)" srcset="{picture.name}-dark.png">'
+    shown = f"<picture>{dark}{image}</picture>" if picture.dark_png else image
+    return f"{shown}\n\n{escaped(picture.caption)} ([SVG]({picture.name}.svg))"
 
 
 def _emphasised(span: Span) -> str:
@@ -110,7 +116,7 @@ def _table(table: Table) -> str:
             if not any(isinstance(row.cells[place], Bar) for row in table.rows)
         ]
     )
-    has_column = bool(table.group_label) and not table.groups
+    has_column = bool(table.group_label) and not table.groups and any(row.group for row in table.rows)
     headers = [*(["#"] if table.is_numbered else []), *([table.group_label] if has_column else []), table.label]
     start = len(headers)
     rows: list[list[str]] = []

@@ -57,7 +57,7 @@ class Shares(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A picture in both forms.
+    """A picture in all its forms.
 
     Attributes:
         name: Of its files, without the ending.
@@ -65,6 +65,7 @@ class Picture(NamedTuple):
         caption: How to read it, one or two sentences.
         svg: The file's content.
         png: The PNG file, in the same form as `svg`.
+        dark_png: The same in colours for a dark page; the SVG has both.
     """
 
     name: str
@@ -72,6 +73,13 @@ class Picture(NamedTuple):
     caption: str
     svg: bytes
     png: bytes
+    dark_png: bytes = b""
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What it is written to, by file name."""
+        files = {f"{self.name}.svg": self.svg, f"{self.name}.png": self.png}
+        return files | ({f"{self.name}-dark.png": self.dark_png} if self.dark_png else {})
 
 
 class Details(NamedTuple):

@@ -17,6 +17,7 @@ from toolbelt.evals.analysis.comparison.reason_text import (
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
 from toolbelt.evals.analysis.result import find_trade_off
+from toolbelt.views.json_values import to_json
 
 SCHEMA = "toolbelt.comparison/1"
 
@@ -59,6 +60,7 @@ def _about(about: SideInfo) -> dict[str, Any]:
         "filter": dict(about.filter),
         "settings": dict(about.settings),
         "code": dict(about.code),
+        "responses": to_json(about.responses),
     }
 
 

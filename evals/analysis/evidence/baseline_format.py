@@ -38,6 +38,7 @@ _HEAD = (
     "arms",
     "cases",
 )
+_ORIGIN = ("model", "responses", "oldest", "newest", "served_by", "fingerprints")
 _NAMES = ("model", "toolset", "variant", "tokenizer")
 _AGAIN = "save the baseline again: toolbelt eval baseline save"
 
@@ -130,7 +131,7 @@ def _check(top: Section) -> None:
     if schema != SCHEMA:
         _refuse_schema(top, schema)
         return
-    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools"))
+    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses"))
     for key in ("chosen", "catalog", "surroundings"):
         top.read_text(key, blank=True)
     case_count = top.read_int("case_count", least=1, most=_MOST)
@@ -147,6 +148,7 @@ def _check(top: Section) -> None:
         top.child("tools").read_text(key)
     if top.read_mapping("filter") is not None:
         _check_filter(top.child("filter"))
+    _check_origins(top.read_items("responses"))
     columns = top.child("columns")
     if columns.value not in (None, list(COLUMNS)):
         columns.add_error("wrong-columns", f"{columns.label} must be {', '.join(COLUMNS)}, in this order.")
@@ -189,6 +191,18 @@ def _check_filter(chosen: Section) -> None:
         chosen.read_int(key)
 
 
+def _check_origins(origins: Sequence[Section]) -> None:
+    for origin in origins:
+        if origin.read_mapping() is None:
+            continue
+        _check_keys(origin, _ORIGIN, "entry of `responses`")
+        origin.read_int("responses", least=1, most=_MOST)
+        for key in ("model", "oldest", "newest"):
+            origin.read_text(key)
+        for key in ("served_by", "fingerprints"):
+            _check_texts(origin, key)
+
+
 def _check_arms(arms: Sequence[Section]) -> None:
     known: dict[tuple[str, ...], int] = {}
     for place, arm in enumerate(arms):
@@ -209,13 +223,16 @@ def _check_cases(cases: Sequence[Section], arms: int, epochs: int | None) -> Non
     for case in cases:
         if case.read_mapping() is None:
             continue
-        _check_keys(case, ("case", "kind", "arms"), "case", optional=("cluster",))
+        _check_keys(case, ("case", "kind", "arms"), "case", optional=("cluster", "responses"))
         name = case.read_text("case")
         case.read_text("kind", blank=True)
         case.read_text("cluster")
         if name is not None and name in known:
             case.add_error("duplicate-entry", f"{case.label}: {name!r} stands here twice.")
         known.add(name or "")
+        _check_texts(case, "responses")
+        if len(case.value.get("responses", ())) not in (0, arms):
+            case.add_error("wrong-count", f"{case.label}: `responses` has a digest for each of the {arms} arms.")
         of_arms = case.read_list("arms")
         if of_arms is not None and arms and len(of_arms) != arms:
             case.add_error("wrong-count", f"{case.label}: there are {arms} arms; this case has {len(of_arms)}.")

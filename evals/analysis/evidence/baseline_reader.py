@@ -11,6 +11,9 @@ The file is JSON (`baseline.schema.json` in `toolbelt.evals.exports`), made so t
   `missing` and `surplus` tools, and `called` where that differs from `surplus`.
 - `tools` has digests of the definition of each tool, a line each: of its description, and of the rest. It is left out
   in baselines of runs that do not keep them.
+- `responses` in the head: of each model whose responses were recorded or reused (`--response-cache`), how many there
+  are, when they were given, and by what. In a case's line, `responses` has a digest for each arm: of the requests and
+  answers, and not of when they were given.
 - `cluster` is left out where it is the case's id, and `filter` where every case of the dataset was asked.
 
 No id of a run, no time, no latency and no commit is in it, so that a run with the same results gives the same bytes,
@@ -29,6 +32,7 @@ from typing import Any
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_format import FIGURES, SCHEMA_NAME, check_baseline, parse_attempt
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, SideInfo
+from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.files import decode, refuse_special
 from toolbelt.sources.json_text import parse_json
@@ -69,6 +73,7 @@ class Baseline:
             surroundings=data["surroundings"],
             code=data["code"],
             tools=data.get("tools", {}),
+            responses=tuple(map(_read_origin, data.get("responses", ()))),
         )
 
     @property
@@ -94,9 +99,21 @@ class Baseline:
                 row.get("cluster", row["case"]),
                 row["kind"],
                 tuple(parse_attempt(attempt) for attempt in row["arms"][arm]),
+                row["responses"][arm] if row.get("responses") else "",
             )
             for row in self._cases
         }
+
+
+def _read_origin(data: Mapping[str, Any]) -> ModelResponses:
+    origin = AnswerOrigin(
+        data["responses"],
+        data["oldest"],
+        data["newest"],
+        tuple(data["served_by"]),
+        tuple(data["fingerprints"]),
+    )
+    return ModelResponses(data["model"], origin)
 
 
 def is_baseline(path: Path) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.baseline_format import COLUMNS, SCHEMA, arm_figures, parse_attempt
-from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence, Side
+from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence, Side, SideInfo
+from toolbelt.evals.analysis.summary.responses import join_origins
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.text import INVISIBLE, plural
 
@@ -32,6 +33,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
     about = side.about
     heads: list[dict[str, Any]] = []
     rows: dict[str, tuple[CaseEvidence, list[str]]] = {}
+    responses: dict[str, list[str]] = {}
     for arm in chosen:
         cases = side.read(arm)
         if len(cases) != about.cases:
@@ -44,6 +46,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         for case in cases.values():
             attempts = [_attempt(attempt) for attempt in case.attempts if attempt is not None]
             rows.setdefault(case.case, (case, []))[1].append(_json(attempts))
+            responses.setdefault(case.case, []).append(case.responses)
     head = {
         "schema": SCHEMA,
         "dataset": {"name": about.dataset, "digest": about.digest},
@@ -56,6 +59,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         "surroundings": about.surroundings,
         "code": {key: value for key, value in about.code.items() if key == "toolbelt"},
         "columns": list(COLUMNS),
+        **({"responses": _response_heads(about, {side.arms[arm].model for arm in chosen})} if about.responses else {}),
     }
     parts = [
         "{",
@@ -65,7 +69,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         *_listed(map(_json, heads)),
         "  ],",
         '  "cases": [',
-        *_listed(_row(case, texts) for case, texts in rows.values()),
+        *_listed(_row(case, texts, responses[case.case]) for case, texts in rows.values()),
         "  ]",
         "}",
         "",
@@ -139,9 +143,26 @@ def _name(tool: str) -> str:
     return whole if len(whole) <= _LONGEST_NAME else f"{whole[: _LONGEST_NAME - 1]}…"
 
 
-def _row(case: CaseEvidence, arms: Sequence[str]) -> str:
+def _response_heads(about: SideInfo, models: Collection[str]) -> list[dict[str, Any]]:
+    """Where the answers of each model come from; for whoever compares with them, all are recorded."""
+    joined = [(one.model, join_origins(one.recorded, one.live)) for one in about.responses if one.model in models]
+    return [
+        {
+            "model": model,
+            "responses": origin.responses,
+            "oldest": origin.oldest,
+            "newest": origin.newest,
+            "served_by": list(origin.served_by),
+            "fingerprints": list(origin.fingerprints),
+        }
+        for model, origin in joined
+    ]
+
+
+def _row(case: CaseEvidence, arms: Sequence[str], responses: Sequence[str]) -> str:
+    digests = f', "responses": {_json(responses)}' if any(responses) else ""
     head = {"case": case.case, "kind": case.kind} | ({"cluster": case.cluster} if case.cluster != case.case else {})
-    return f'{_json(head)[:-1]}, "arms": [{", ".join(arms)}]}}'
+    return f'{_json(head)[:-1]}, "arms": [{", ".join(arms)}]{digests}}}'
 
 
 def _tool_lines(tools: Mapping[str, str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from toolbelt.evals.analysis.summary.responses import ModelResponses
 from toolbelt.evals.scoring.outcome import Outcome
 
 
@@ -24,7 +25,8 @@ class Attempt:
         own_prompt_tokens: Of all requests, estimated; `None` where it is not stored.
         prompt_tokens: Of all requests, as reported; `None` where the provider does not say.
         requests: Number of requests, without retries.
-        cost_usd: `None` where the price is unknown.
+        cost_usd: What it cost, or would have, as reused responses count with what they cost when they were asked;
+            `None` where the price is unknown.
         latency_seconds: Of all answered requests; `None` where it is not stored, as in a baseline.
     """
 
@@ -65,12 +67,14 @@ class CaseEvidence:
         cluster: Shared by the paraphrases of one task; its id where it stands alone.
         kind: What sort of case it is.
         attempts: One an epoch, in their order; `None` where the trial has not finished.
+        responses: Digest of its recorded responses, requests and answers of all epochs; empty where there are none.
     """
 
     case: str
     cluster: str
     kind: str
     attempts: tuple[Attempt | None, ...]
+    responses: str = ""
 
     @property
     def scored(self) -> tuple[Attempt, ...]:
@@ -135,6 +139,8 @@ class SideInfo:
         created: When it began, ISO 8601 in UTC; empty in a baseline.
         tools: By the id of each tool of the catalog, `DESCRIPTION:REST`, digests of its definition; empty where they
             are not kept, as in runs and baselines of earlier versions.
+        responses: Of each model that is asked over a response cache, which answers were recorded and which asked; in a
+            baseline all count as recorded.
     """
 
     name: str
@@ -155,6 +161,7 @@ class SideInfo:
     created: str = ""
     is_baseline: bool = False
     tools: Mapping[str, str] = field(default_factory=dict)
+    responses: tuple[ModelResponses, ...] = ()
 
 
 class Side(Protocol):

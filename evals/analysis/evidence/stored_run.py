@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SideInfo
+from toolbelt.evals.analysis.summary.responses import read_answers, read_responses
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.store import RunRow, RunStore
@@ -17,8 +18,14 @@ from toolbelt.evals.scoring.outcome import Outcome
 
 _COLUMNS = (
     "case_id, cluster, kind, epoch, outcome, covered, called, missing, surplus, definition_tokens, own_prompt_tokens, "
-    "prompt_tokens, requests, cost_usd, latency_seconds"
+    "prompt_tokens, requests, {cost}, latency_seconds"
 )
+_OF_TRIAL = "FROM responses AS p WHERE p.run = trials.run AND p.trial = trials.trial AND p.is_reused"
+_WITH_ORIGINAL_COST = (
+    f"CASE WHEN NOT EXISTS (SELECT 1 {_OF_TRIAL} AND p.cost_usd IS NULL) "
+    f"THEN cost_usd + (SELECT total(p.cost_usd) {_OF_TRIAL}) END"
+)
+"""What a trial would have cost without reused responses, so that runs with and without them can be compared."""
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
@@ -56,6 +63,7 @@ class StoredRun:
             api_base=plan.api_base,
             created=row.created,
             tools=plan.tools,
+            responses=read_responses(self._connection, row.run, len(plan.arms)),
         )
         rows = self._connection.execute(
             "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
@@ -88,7 +96,8 @@ class StoredRun:
         attempts: dict[str, list[Attempt | None]] = {}
         # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
         # The names are this module's own.
-        query = f"SELECT {_COLUMNS} FROM trials WHERE run = ? AND arm = ? ORDER BY trial / ? % ?, trial"  # noqa: S608
+        columns = _COLUMNS.format(cost=_WITH_ORIGINAL_COST if self._about.responses else "cost_usd")
+        query = f"SELECT {columns} FROM trials WHERE run = ? AND arm = ? ORDER BY trial / ? % ?, trial"  # noqa: S608
         with read_snapshot(self._connection):
             for (
                 case,
@@ -108,7 +117,11 @@ class StoredRun:
                 attempts[case][epoch] = Attempt(
                     _OUTCOMES[outcome], bool(covered), _names(called), _names(missing), _names(surplus), *figures
                 )
-        return {case: CaseEvidence(case, row.cluster, row.kind, tuple(attempts[case])) for case, row in cases.items()}
+            answers = read_answers(self._connection, self._run, arm) if self._about.responses else {}
+        return {
+            case: CaseEvidence(case, row.cluster, row.kind, tuple(attempts[case]), answers.get(case, ""))
+            for case, row in cases.items()
+        }
 
 
 def _flags(plan: Plan) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from toolbelt.evals.analysis.comparison.comparison import Contrast, FitCounts, F
 from toolbelt.evals.analysis.comparison.reasons import Mismatch
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.gate.arm_figures import ArmFigures
+from toolbelt.evals.analysis.gate.recorded import RecordedUse
 
 
 class PlainReason(StrEnum):
@@ -193,6 +194,7 @@ RunReason = (
     | UnfinishedRun
     | FinishedTrials
     | CheckedArms
+    | RecordedUse
 )
 ArmReason = SampleSize | NewOverflows | FitCounts | UnfitBefore | ShareChange | MinimumShare | AmountChange
 CheckReason = RunReason | ArmReason

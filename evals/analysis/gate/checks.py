@@ -26,6 +26,7 @@ from toolbelt.evals.analysis.gate.check_reasons import (
     UnfinishedRun,
     UnfitBefore,
 )
+from toolbelt.evals.analysis.gate.recorded import MAX_AGE_DAYS, RecordedUse
 from toolbelt.evals.analysis.gate.verdict import FAIL, PASS, UNSURE, GateCheck, Limits
 
 _ROUNDING = 1e-9
@@ -33,7 +34,12 @@ _ROUNDING = 1e-9
 
 
 def check_preconditions(
-    run: SideInfo, arms: tuple[ArmFigures, ...], comparison: Comparison | None, left_out: int = 0
+    run: SideInfo,
+    arms: tuple[ArmFigures, ...],
+    comparison: Comparison | None,
+    left_out: int = 0,
+    responses: RecordedUse | None = None,
+    max_age_days: float = MAX_AGE_DAYS,
 ) -> Iterator[GateCheck]:
     """The checks that come before the figures, in the order in which they are shown.
 
@@ -42,6 +48,8 @@ def check_preconditions(
         arms: The arms that are checked.
         comparison: With the baseline, if there is one.
         left_out: Number of arms of run and baseline that are not checked because the user named others.
+        responses: What run and baseline have of recorded responses.
+        max_age_days: By which recorded and live ones may be apart.
     """
     if comparison is not None:
         yield from _check_comparable(comparison)
@@ -52,6 +60,9 @@ def check_preconditions(
     if comparison is not None and comparison.old.status != "finished":
         yield GateCheck("complete", UNSURE, UnfinishedBaseline(comparison.old))
     yield from _check_arms(comparison, left_out)
+    if responses is not None:
+        verdict = PASS if not responses.mixed or responses.is_allowed else UNSURE
+        yield GateCheck("responses", verdict, responses, observed=responses.days, limit=max_age_days)
 
 
 def _check_comparable(comparison: Comparison) -> Iterator[GateCheck]:

@@ -15,6 +15,7 @@ from toolbelt.evals.analysis.evidence.sides import find_arms, split_arms
 from toolbelt.evals.analysis.gate.arm_figures import read_figures
 from toolbelt.evals.analysis.gate.changed_tools import find_changed_tools
 from toolbelt.evals.analysis.gate.checks import check_limits, check_preconditions
+from toolbelt.evals.analysis.gate.recorded import find_recorded_use
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits, LostTool
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -94,12 +95,13 @@ def check_run(
             seed=seed,
             advance=advance,
         )
+    responses = find_recorded_use(run, baseline, limits.response_max_age_days, is_allowed=limits.allow_mixed)
     checks = (
-        *check_preconditions(run.about, figures, comparison, left_out),
+        *check_preconditions(run.about, figures, comparison, left_out, responses, limits.response_max_age_days),
         *check_limits(figures, limits, comparison),
     )
     lost, changed = tuple(_find_lost_tools(comparison, run)), find_changed_tools(comparison)
-    return GateResult(run.about, checks, limits, comparison, lost, changed)
+    return GateResult(run.about, checks, limits, comparison, lost, changed, responses)
 
 
 def _pair(baseline: Side, run: Side) -> Pairing:

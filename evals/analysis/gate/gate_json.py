@@ -11,6 +11,7 @@ from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.gate.gate_text import describe_check, describe_check_reason, summary_line
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.views.json_values import to_json
 
 SCHEMA = "toolbelt.gate/1"
 EXIT_CODES: Mapping[Verdict, int] = MappingProxyType(
@@ -40,6 +41,7 @@ def gate_data(result: GateResult) -> dict[str, Any]:
         "checks": [_check(check) for check in result.checks],
         "lost": [asdict(lost) for lost in result.lost],
         "changed_tools": [asdict(tool) | {"change": tool.change.value} for tool in result.changed],
+        "responses": None if result.responses is None else to_json(result.responses),
         "comparison": None if result.comparison is None else comparison_data(result.comparison),
     }
 

@@ -31,6 +31,7 @@ from toolbelt.evals.analysis.gate.check_reasons import (
     UnfinishedRun,
     UnfitBefore,
 )
+from toolbelt.evals.analysis.gate.recorded import MixedResponses, MixKind, RecordedUse
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.text import plural
@@ -133,6 +134,8 @@ def _describe_run_reason(reason: RunReason) -> str:
             return _unfinished(reason)
         case FinishedTrials():
             return _finished(reason)
+        case RecordedUse():
+            return describe_recorded(reason)
         case CheckedArms():
             arms = "some of the arms alone"
             if reason.same is not None:
@@ -141,6 +144,36 @@ def _describe_run_reason(reason: RunReason) -> str:
             return f"{arms}{others}"
         case _:
             assert_never(reason)
+
+
+def describe_recorded(use: RecordedUse) -> str:
+    """How many responses were reused and asked, with their digest, what changed, and why they should not be mixed."""
+    first, last = use.oldest[:10], use.newest[:10]
+    days = "" if not use.reused else f" of {first}" if first == last else f" of {first} to {last}"
+    parts = [f"{plural(use.reused, 'recorded response')}{days}, {use.asked:,} asked by the run; digest {use.digest}"]
+    if use.digest == use.baseline_digest:
+        parts.append("the baseline has the same")
+    elif use.baseline_digest:
+        counts = f"{use.same:,} cases the same, {use.changed:,} changed, {use.added:,} added"
+        parts.append(f"against the baseline's ({use.baseline_digest}): {counts}")
+    if use.mixed:
+        hint = "allowed" if use.is_allowed else "record all of them again, or allow it with --allow-mixed"
+        parts += [*map(_describe_mixed, use.mixed), hint]
+    return "; ".join(parts)
+
+
+def _describe_mixed(mixed: MixedResponses) -> str:
+    before, now = (", ".join(names) or "nothing" for names in (mixed.recorded, mixed.live))
+    match mixed.kind:
+        case MixKind.MODEL:
+            return f"recorded responses of {mixed.model} are by {before}, live ones by {now}"
+        case MixKind.FINGERPRINT:
+            return f"recorded responses of {mixed.model} have the fingerprint {before}, live ones {now}"
+        case MixKind.AGE:
+            apart = f"{mixed.days:,.0f} days apart"
+            return f"recorded responses of {mixed.model} are from {before} on, live ones up to {now}: {apart}"
+        case _:
+            assert_never(mixed.kind)
 
 
 def _describe_arm_reason(reason: ArmReason, verdict: Verdict) -> str:

@@ -8,6 +8,7 @@ from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison, Me
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.gate.changed_tools import ChangedTool
 from toolbelt.evals.analysis.gate.check_reasons import CheckReason
+from toolbelt.evals.analysis.gate.recorded import MAX_AGE_DAYS, RecordedUse
 from toolbelt.evals.statistics.verdict import Verdict
 
 PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
@@ -25,6 +26,8 @@ class Limits:
         max_token_increase: By how much prompt tokens may grow against the baseline, a fraction of what they were.
         max_cost_increase: By how much the cost may grow against the baseline, a fraction of what it was.
         min_sample_size: Clusters of cases that a verdict takes.
+        response_max_age_days: Days by which recorded and live responses of a model may be apart.
+        allow_mixed: Whether recorded and live responses may differ in reported model, fingerprint and age.
     """
 
     margin: float = MARGIN
@@ -33,6 +36,8 @@ class Limits:
     max_token_increase: float | None = None
     max_cost_increase: float | None = None
     min_sample_size: int = 1
+    response_max_age_days: float = MAX_AGE_DAYS
+    allow_mixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,8 @@ class GateCheck:
     """One check of a gate: a figure, its limit and the verdict.
 
     Attributes:
-        name: `comparable`, `complete`, `reviewed`, `arms`, `sample-size`, `overflow`, `accuracy` (or `solved`),
-            `min-accuracy` (or `min-solved`), `tokens`, `cost`.
+        name: `comparable`, `complete`, `reviewed`, `arms`, `responses`, `sample-size`, `overflow`, `accuracy` (or
+            `solved`), `min-accuracy` (or `min-solved`), `tokens`, `cost`.
         verdict: What it says.
         reason: Why, with the figures; `gate_text.describe_check_reason` puts it into words.
         arm: Label of the arm; empty where it is of the whole run.
@@ -94,6 +99,7 @@ class GateResult:
         comparison: With the baseline; `None` without one.
         lost: Tools that lost all their cases, whatever the verdict.
         changed: Tools whose definition is not that of the baseline, whatever the verdict.
+        responses: What run and baseline have of recorded responses; `None` where the run has none.
     """
 
     run: SideInfo
@@ -102,6 +108,7 @@ class GateResult:
     comparison: Comparison | None = None
     lost: tuple[LostTool, ...] = ()
     changed: tuple[ChangedTool, ...] = ()
+    responses: RecordedUse | None = None
 
     @property
     def verdict(self) -> Verdict:

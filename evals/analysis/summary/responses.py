@@ -51,6 +51,18 @@ class ModelResponses:
     )
 
 
+def join_origins(*origins: AnswerOrigin) -> AnswerOrigin:
+    """Answers of several origins together."""
+    some = [one for one in origins if one.responses]
+    return AnswerOrigin(
+        sum(one.responses for one in some),
+        min((one.oldest for one in some), default=""),
+        max((one.newest for one in some), default=""),
+        tuple(sorted({name for one in some for name in one.served_by})),
+        tuple(sorted({name for one in some for name in one.fingerprints})),
+    )
+
+
 def read_responses(connection: sqlite3.Connection, run: str, arms: int) -> tuple[ModelResponses, ...]:
     """The answers of each model of a run of which any was reused or recorded, by the order of the arms.
 

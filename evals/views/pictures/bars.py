@@ -109,7 +109,7 @@ def bar_sheet(
             sheet.text(left - 0.1, height, row.text, ha="right", va="center_baseline")
         sheet.text(width - right + 0.1, height, figure, size=SMALL, va="center_baseline")
     sheet.text(0.1, bottom + high + 0.47, title, size=TITLE, weight="bold")
-    _legend(sheet, keys, bottom + high + 0.22)
+    draw_legend(sheet, keys, bottom + high + 0.22)
     if note:
         sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
     return sheet, axes, rows
@@ -125,7 +125,8 @@ def colour_of(shown: Shown, how: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**how, "facecolor": ORACLE, "linewidth": 0} if is_oracle(shown.arm.toolset) else how
 
 
-def _legend(sheet: Sheet, keys: Sequence[Key], middle: float) -> None:
+def draw_legend(sheet: Sheet, keys: Sequence[Key], middle: float) -> None:
+    """Entries side by side, their middle in inches from the bottom."""
     at = 0.1
     for key in keys:
         if key.is_line:
@@ -170,13 +171,12 @@ def draw_accuracy(summary: RunSummary) -> Picture | None:
             # White below black is seen on the dark bar and beside it.
             for colour, width in (("white", 3.2), (INK, 1.2)):
                 axes.plot([rate.low, rate.high], [place, place], color=colour, linewidth=width, snap=False)
-    svg, png = sheet.save()
     caption = (
         "Dark: share of the scored trials in which the right tools were called, with its 95% interval. Pale, behind: "
         "share in which a right answer could be reached at all. What lies between the two is the model's choice; what "
         f"lies beyond the pale bar is the toolset's. {note}"
     )
-    return Picture("accuracy", _ACCURACY, caption.strip(), svg, png)
+    return Picture("accuracy", _ACCURACY, caption.strip(), *sheet.save())
 
 
 def draw_tokens(summary: RunSummary) -> Picture | None:
@@ -196,12 +196,11 @@ def draw_tokens(summary: RunSummary) -> Picture | None:
         if row.shown is not None and part is not None:
             axes.barh(place, part[0], height=0.62, **colour_of(row.shown, _HATCHED))
             axes.barh(place, part[1], left=part[0], height=0.62, **BEHIND)
-    svg, png = sheet.save()
     caption = (
         "Mean prompt tokens of a scored trial over all its requests, split into the tool definitions and the rest: "
         f"messages, answers of tools. {note}"
     )
-    return Picture("tokens", _TOKENS, caption.strip(), svg, png)
+    return Picture("tokens", _TOKENS, caption.strip(), *sheet.save())
 
 
 def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation, Text
 
 from toolbelt.text import visible
 
@@ -79,6 +83,7 @@ _MISSING = "\u25a1"
 _PIXELS_PER_INCH = 160
 _STYLE = {
     "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
     "axes.linewidth": 0.7,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -202,12 +207,33 @@ class Sheet:
             Rectangle(corner, width / self.width, height / self.height, transform=self._whole, **how)
         )
 
-    def save(self) -> tuple[bytes, bytes]:
-        """The picture as SVG, with text as shapes, and as PNG; the same picture gives the same bytes."""
-        svg, png = io.BytesIO(), io.BytesIO()
+    def save(self) -> Drawing:
+        """The picture as it is drawn, and in its dark colours; the same picture gives the same bytes."""
+        light = self._png()
+        svg = io.BytesIO()
+        FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})
+        darken(self.figure)
+        return Drawing(with_dark_rules(svg.getvalue()), light, self._png())
+
+    def _png(self) -> bytes:
+        png = io.BytesIO()
+        self.figure.set_dpi(_PIXELS_PER_INCH)  # which an SVG changes
         FigureCanvasAgg(self.figure).print_png(png, metadata={"Software": None})
-        FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # last: it sets 72 dpi
-        return svg.getvalue(), png.getvalue()
+        return png.getvalue()
+
+
+class Drawing(NamedTuple):
+    """The files of a picture.
+
+    Attributes:
+        svg: Text is shapes; its colours go by what whoever looks at it prefers.
+        png: On a light page.
+        dark_png: On a dark one.
+    """
+
+    svg: bytes
+    png: bytes
+    dark_png: bytes
 
 
 def accuracy_axis(axes: Any, lows: Sequence[float], highs: Sequence[float]) -> None:
@@ -236,6 +262,17 @@ def widest(texts: Sequence[str], size: float = SIZE, *, bold: bool = False) -> f
     return max((text_width(text, size, bold=bold) for text in texts), default=0.0)
 
 
+def in_lines(text: str, width: float, size: float = SIZE) -> list[str]:
+    """Text in lines of at most so many inches, if no word is longer."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
 @cache
 def _measuring_canvas() -> Any:
     return FigureCanvasAgg(Figure(dpi=_PIXELS_PER_INCH))
@@ -260,3 +297,67 @@ def distinct(texts: Sequence[str], most: int) -> list[str]:
     """Like `drawable`, but each is unique: texts that look the same when cut get a number, from 1."""
     shown = [drawable(text, most) for text in texts]
     return [f"#{n} {text}" if shown.count(text) > 1 else text for n, text in enumerate(shown, start=1)]
+
+
+# Dark pages
+
+DARK: Mapping[str, str] = MappingProxyType(
+    {
+        "#ffffff": "#14171a",
+        "#1a1a1a": "#e4e7ea",
+        "#6b6b6b": "#9aa5af",
+        "#d9d9d9": "#2f363d",
+        "#a3a3a3": "#7b858f",
+        "#c3ccd2": "#3d4750",
+        "#0b5a8a": "#4fa8df",
+        "#d55e00": "#f08a3c",
+        "#009e73": "#3fcf9f",
+        "#8c3b73": "#d58cbb",
+        "#56b4e9": "#b3ddf7",
+        "#7a5c00": "#d9b64a",
+        "#333333": "#c9ced3",
+        "#f4f4f4": "#22272c",
+        "#c4c4c4": "#3a424a",
+        "#3d3d3d": "#c3cad1",
+    }
+)
+"""Light to dark. Other colours are the same in both: those of the heat map's cells, and of what is written on them."""
+_KINDS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
+
+
+def darken(figure: Figure) -> None:
+    """Give everything in a figure its colour on a dark page."""
+    for artist in _artists(figure):
+        for kind in _KINDS:
+            get, set_ = getattr(artist, f"get_{kind}", None), getattr(artist, f"set_{kind}", None)
+            if get is None or set_ is None or (isinstance(colour := get(), str) and colour in ("none", "auto")):
+                continue
+            *_, alpha = rgba = to_rgba(colour)
+            if (dark := DARK.get(to_hex(rgba))) is not None:
+                set_((*to_rgba(dark)[:3], alpha))
+
+
+def _artists(figure: Figure) -> Iterator[Artist]:
+    for artist in figure.findobj():
+        yield artist
+        if isinstance(artist, Text) and (box := artist.get_bbox_patch()) is not None:
+            yield box
+        if isinstance(artist, Annotation) and artist.arrow_patch is not None:
+            yield artist.arrow_patch
+
+
+def with_dark_rules(svg: bytes) -> bytes:
+    """An SVG with rules that give it its dark colours where whoever looks at it prefers those."""
+    rules = "".join(_rules(svg.decode("utf-8")))
+    style = f'<style type="text/css">@media screen and (prefers-color-scheme: dark) {{{rules}}}</style>\n </defs>'
+    return svg.replace(b"</defs>", style.encode(), 1)
+
+
+def _rules(svg: str) -> Iterator[str]:
+    """By what matplotlib writes: a style of each shape, and an attribute of the ground of each pattern."""
+    for light, dark in DARK.items():
+        for kind in ("fill", "stroke"):
+            if f"{kind}: {light}" in svg:
+                yield f'[style*="{kind}: {light}"]{{{kind}:{dark} !important}}'
+        if f'fill="{light}"' in svg:
+            yield f'[fill="{light}"]{{fill:{dark}}}'

@@ -41,6 +41,8 @@ _MOST_LETTERS = 34
 _TINY = 6.3
 _WIDE, _WIDEST, _HIGH, _GAP = 0.78, 2.4, 0.4, 0.03
 """Size of a cell, in inches."""
+_WHITE = "#fefefe"
+"""On dark cells, which are as dark on a dark page: plain white is the colour of the page."""
 _TURN = 40.0
 """Degrees by which toolset names are turned if they are too long for their column."""
 _FAR_COLUMNS, _FAR_ROWS = 14, 20
@@ -114,8 +116,7 @@ def draw_heat_map(matrix: Matrix) -> Picture | None:
         _draw_legend(sheet, keys, top + 0.5 - 0.25 * number)
     if note:
         sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
-    svg, png = sheet.save()
-    return Picture(PICTURE, _TITLE, _caption(matrix, cells, note), svg, png)
+    return Picture(PICTURE, _TITLE, _caption(matrix, cells, note), *sheet.save())
 
 
 def _name_row(sheet: Sheet, field: _Field, row: int, model: str, window: str, *, is_wide: bool) -> None:
@@ -152,7 +153,7 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
         )
         return
     colour = heat_colour(cell.step)
-    ink = ink_on(colour)
+    ink = ink_on(colour).replace("#ffffff", _WHITE)
     sheet.bar(left, bottom, wide, high, facecolor=colour, linewidth=0)
     if cell.is_chosen or cell.is_unsure:
         _frame(sheet, left, bottom, wide, high, is_sure=cell.is_chosen)

@@ -102,14 +102,13 @@ def draw_scaling(summary: RunSummary) -> Picture | None:
             sheet.interval_sample(start + 0.18, middle)
         else:
             sheet.mark(start + 0.18, middle, Style("#333333", "o", "-"), _MARK, filled=False)
-    svg, png = sheet.save()
     caption = (
         "Accuracy, with its 95% interval, over the mean number of tools at the first request: the right ones alone, "
         "then with more and more others beside them."
     )
     if has_full:
         caption += " The hollow mark is the whole catalog."
-    return Picture("scaling", _NAME, caption, svg, png)
+    return Picture("scaling", _NAME, caption, *sheet.save())
 
 
 def curve_texts(curves: Sequence[Curve]) -> list[str]:

@@ -42,7 +42,7 @@ from toolbelt.render.numbers import ESTIMATED, format_cost, format_glance, forma
 from toolbelt.views.blocks import Picture
 
 _PLOT = (5.4, 3.7)
-_WIDE = 6.7
+_WIDE = 5.6
 """Width of the plot where the list stands above it."""
 _MOST_NAMED = 14
 _MOST_WITH_TOKENS = 12
@@ -53,7 +53,7 @@ _PROMPTS = "Accuracy against prompt tokens"
 _DEFINITIONS = "Accuracy against definition tokens"
 _PROMPT_AXIS = "prompt tokens of a trial, over all its requests (mean)"
 _DEFINITION_AXIS = "definition tokens at the first request (mean, own count)"
-_ORACLE_TEXT = "oracle: knows the answer, for orientation only"
+_ORACLE_TEXT = "oracle: for orientation only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,6 @@ def draw_tradeoff(summary: RunSummary, result: RunResult | None = None) -> Pictu
         sheet, is_clear = _draw(plot, names, scale)
         if is_clear:
             break
-    svg, png = sheet.save()
     of = "of the whole prompts of a trial" if has_prompts else "of the tool definitions at the first request"
     caption = (
         "Share of the scored trials in which the right tools were called, with its 95% interval, against the tokens "
@@ -192,7 +191,7 @@ def draw_tradeoff(summary: RunSummary, result: RunResult | None = None) -> Pictu
         ends = [points[place].shown.label for place in (plot.arrow.start, plot.arrow.end)]
         saved = ", ".join(plot.arrow.text.splitlines())
         caption += f"The arrow leads from {ends[0]} to the arm to take, {ends[1]}: {saved}. "
-    return Picture("tradeoff", plot.title, f"{caption}{plot.note}".strip(), svg, png)
+    return Picture("tradeoff", plot.title, f"{caption}{plot.note}".strip(), *sheet.save())
 
 
 def _find_arrow(points: Sequence[Point], result: RunResult) -> _Arrow | None:

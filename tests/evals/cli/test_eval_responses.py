@@ -7,6 +7,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from tests.servers.running import OpenAIServer
 from tests.wording import mentions
 from toolbelt.evals import run_eval
 from toolbelt.evals.exports.schemas import read_schema
+from toolbelt.evals.responses.cache import ResponseCache
+from toolbelt.evals.responses.recorded import format_time
 
 TOOLS = {
     "refund": "Pay the money of an order back to the customer.",
@@ -243,3 +247,59 @@ def test_X3_an_offline_run_opens_no_socket_and_loads_no_client(
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert done.stderr.splitlines()[-1] == "0 [] False False", done.stderr
     assert mentions(done.stderr, "--response-cache c.db from TOOLBELT_RESPONSE_CACHE")
+
+
+def _make_older(path: Path, days: int) -> None:
+    """As if the responses had been recorded so many days ago: written anew, with their checks."""
+    with ResponseCache(path) as cache:
+        responses = list(cache.read_all())
+        cache.delete([response.key for response in responses])
+        then = format_time(datetime.now(UTC) - timedelta(days=days))
+        for response in responses:
+            cache.add(replace(response, recorded=then))
+
+
+def test_X3_the_gate_counts_what_changed_and_refuses_what_is_too_old_to_mix(
+    toolbelt: Toolbelt, shop: Path, openai_server: OpenAIServer
+) -> None:
+    ask(toolbelt, openai_server, "--response-cache", "c.db", "--store", "main.db")
+    first = toolbelt("eval", "baseline", "save", "--store", "main.db", "-o", "base.json")
+    assert first.code == 0, first.err
+    saved = json.loads(Path("base.json").read_text())
+    jsonschema.validate(saved, read_schema("baseline"))
+    toolbelt("eval", "responses", "export", "c.db")
+
+    def gate(*options: str) -> Ran:
+        ran = toolbelt("eval", "gate", "--baseline", "base.json", "--margin", "0.9", "--json", *options)
+        assert ran.out, ran.err
+        return ran
+
+    # Replayed, nothing changed: the baseline of the replay is that of the run that asked, byte for byte.
+    ask(toolbelt, openai_server, "--response-cache", "responses.jsonl", "--offline")
+    same = gate()
+    assert (same.code, same.json["responses"]["same"]) == (0, 24), same.out
+    assert same.json["responses"]["digest"] == same.json["responses"]["baseline_digest"]
+    jsonschema.validate(same.json, read_schema("gate"))
+    toolbelt("eval", "baseline", "save", "-o", "again.json")
+    assert Path("again.json").read_bytes() == Path("base.json").read_bytes()
+    assert gate("--max-cost-increase", "0").code == 0, "a replay costs what its responses cost"
+
+    # A tool changed, and its cases are asked.
+    write_catalog(shop, cancel="Stop an order.")
+    ask(toolbelt, openai_server, "--response-cache", "responses.jsonl")
+    changed = gate()
+    assert changed.code == 0, changed.out
+    counts = {key: changed.json["responses"][key] for key in ("reused", "asked", "same", "changed", "added")}
+    assert counts == {"reused": 8, "asked": 16, "same": 8, "changed": 16, "added": 0}
+    [check] = [check for check in changed.json["checks"] if check["name"] == "responses"]
+    assert mentions(check["message"], "8 recorded responses", "16 asked", "16 changed")
+
+    # The same with responses of forty days ago.
+    _make_older(Path("c.db"), 40)
+    toolbelt("eval", "responses", "export", "c.db", "-o", "old.jsonl")
+    Path(".toolbelt/responses.db").unlink()
+    ask(toolbelt, openai_server, "--response-cache", "old.jsonl")
+    old = gate()
+    assert (old.code, old.json["verdict"]) == (3, "insufficient_data")
+    assert [mixed["kind"] for mixed in old.json["responses"]["mixed"]] == ["age"]
+    assert gate("--allow-mixed").code == gate("--response-max-age", "41").code == 0

@@ -126,9 +126,9 @@ def test_E4_what_cannot_fit_is_marked_in_every_form_and_never_scored(store: RunS
 def test_of_a_suite_the_choice_stands_before_the_arms_with_its_picture(store: RunStore, tmp_path: Path) -> None:
     write_report(store, store.get(RUN), tmp_path / "report")
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    heading, picture = text.index("## Which toolset for which model"), text.index("](compatibility.png)")
+    heading, picture = text.index("## Which toolset for which model"), text.index('src="compatibility.png"')
     assert heading < picture < text.index("## Results")
-    assert text.count("](compatibility.png)") == 1
+    assert text.count('src="compatibility.png"') == 1
     again = text[text.index("## How to run it again") :]
     assert "--suite compatibility" in again
     assert "--model m/deaf" in again, "which was left out, and is of the suite"

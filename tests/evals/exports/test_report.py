@@ -28,7 +28,7 @@ from toolbelt.stores.files import replacing
 PICTURES = ("compatibility", "tradeoff", "accuracy", "tokens", "scaling")
 NAMES = {
     *("report.html", "report.md", "summary.json", "junit.xml", "arms.csv", "trials.csv", "trials.parquet"),
-    *(f"{name}.{ending}" for name in PICTURES for ending in ("svg", "png")),
+    *(f"{name}{ending}" for name in PICTURES for ending in (".svg", ".png", "-dark.png")),
 }
 
 
@@ -39,7 +39,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_E10_a_report_has_all_its_files_and_nothing_else(reported: Report, store: RunStore) -> None:
     written = contents(reported.files[0].parent)
     assert {path.name for path in reported.files} == set(written)
-    assert set(written) - {"economics.svg", "economics.png"} == NAMES
+    assert {name for name in written if not name.startswith("economics")} == NAMES
     assert reported.files[0].name == "report.html", "the page is told first"
     data = json.loads(written["summary.json"])
     assert data == reported.findings.data
@@ -47,7 +47,8 @@ def test_E10_a_report_has_all_its_files_and_nothing_else(reported: Report, store
     assert len(data["economics"]) == len(data["arms"]) == 6
     assert data["result"]["title"] in reported.findings.markdown().splitlines()[0]
     text = written["report.md"].decode()
-    assert all(f"]({name}.{ending})" in text for name in PICTURES for ending in ("svg", "png"))
+    assert all(f'="{name}{ending}"' in text for name in PICTURES for ending in (".png", "-dark.png"))
+    assert all(f"]({name}.svg)" in text for name in PICTURES)
 
 
 def test_E7_arms_are_compared_with_the_first_of_their_model_or_the_one_named(reported: Report, store: RunStore) -> None:

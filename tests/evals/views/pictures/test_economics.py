@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
@@ -12,13 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evals.views.bills import arm, billed, full, run
+from tests.wording import mentions
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
-from toolbelt.evals.views.pictures.canvas import own_settings
+from toolbelt.evals.views.pictures.canvas import DARK, own_settings
 from toolbelt.evals.views.pictures.drawing import draw_pictures
-from toolbelt.evals.views.pictures.economics import _ticks, draw_economics
+from toolbelt.evals.views.pictures.economics import draw_economics
 from toolbelt.evals.views.pictures.shown import MOST_ARMS
 from toolbelt.views.blocks import Picture
 
+USD = "Cost per solved case, as a provider's cache changes it"
+TOKENS = "Prompt tokens billed in full per solved case, as a provider's cache changes them"
 NOTHING_SOLVED: dict[str, Any] = {"solved": 0}
 
 
@@ -55,16 +59,16 @@ def test_E10_it_stands_among_the_pictures_where_bills_are_given() -> None:
 @pytest.mark.parametrize(
     ("arms", "title"),
     [
-        pytest.param([arm(), full()], "Cost per solved case, without and with caching", id="dollars"),
+        pytest.param([arm(), full()], USD, id="dollars"),
         pytest.param(
             [arm(model="free")],
-            "Prompt tokens billed in full per solved case, without and with caching",
+            TOKENS,
             id="tokens-where-no-price-is-known",
         ),
-        pytest.param([arm(), arm(model="free")], "Cost per solved case, without and with caching", id="some-of-both"),
+        pytest.param([arm(), arm(model="free")], USD, id="some-of-both"),
         pytest.param(
             [arm(**NOTHING_SOLVED), arm(model="free")],
-            "Prompt tokens billed in full per solved case, without and with caching",
+            TOKENS,
             id="a-price-of-nothing-solved-makes-no-dollars",
         ),
         pytest.param([arm(**NOTHING_SOLVED)], None, id="nothing-solved-draws-nothing"),
@@ -130,14 +134,21 @@ def test_any_run_is_drawn_without_a_warning(arms: list[ArmSummary], solved: int)
     _draw(*known)  # warnings are errors in this suite
 
 
-@pytest.mark.parametrize(
-    ("marks", "texts"),
-    [
-        pytest.param([0.0], ["$0"], id="one"),
-        pytest.param([0.0, 0.5, 1.0], ["$0", "$0.50", "$1.00"], id="cents"),
-        pytest.param([0.0, 0.0025, 0.005], ["$0", "$0.0025", "$0.0050"], id="as-many-places-as-they-differ-in"),
-        pytest.param([0.0, 1000.0, 2000.0], ["$0", "$1,000.00", "$2,000.00"], id="thousands"),
-    ],
-)
-def test_marks_in_dollars_differ(marks: list[float], texts: list[str]) -> None:
-    assert _ticks(marks) == texts
+def test_E6_the_reversal_is_in_words() -> None:
+    picture = _draw(full(model="free"), arm(model="free"))
+    assert picture is not None
+    assert mentions(picture.caption, "with caching across conversations full does")
+    sure = _draw(full(), arm())
+    assert sure is not None
+    assert mentions(sure.caption, "with caching and without: dynamic")
+
+
+def test_every_colour_that_a_page_could_swallow_has_one_for_a_dark_page() -> None:
+    picture = _draw(full(), arm(), arm("oracle"))
+    assert picture is not None
+    kept = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", picture.svg.decode()))
+    assert kept <= set(DARK)
+    rules = re.search(r"prefers-color-scheme: dark\) \{(.*?)\}</style>", picture.svg.decode())
+    assert rules is not None
+    assert all(DARK[colour] in rules[1] for colour in kept)
+    assert picture.dark_png != picture.png
