@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolbelt.providers.chat import NOTHING_REPORTED, Usage
@@ -69,6 +69,7 @@ class Reply:
         served_by: The model that answered, as the provider names it.
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
         fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
+        hold_seconds: Until there is something left of the provider's limits; 0 where there is. It is not stored.
     """
 
     text: str = ""
@@ -78,6 +79,7 @@ class Reply:
     served_by: str = ""
     latency_seconds: float = 0.0
     fingerprint: str = ""
+    hold_seconds: float = field(default=0.0, compare=False)
 
     @property
     def is_cut(self) -> bool:

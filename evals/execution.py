@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from toolbelt.evals.models.scripted import PREFIX
 from toolbelt.evals.responses.recorded import DEFAULT_CACHE, ModelResponses, RecordedResponses
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan, RunSettings
 from toolbelt.evals.running.ranges import EXECUTION, refuse_outside
 from toolbelt.evals.running.runner import Runner, run_to_end
@@ -238,18 +240,18 @@ def _execute(
     requests, cost_usd = store.spent(run)
     budget = Budget(options.max_requests, options.max_cost_usd, requests, cost_usd)
     policy = RetryPolicy(options.max_retries)
+    paces = {arm.arm.model: Pace(arm.arm.model, options.max_concurrency) for arm in arms}
     cases = inputs.cases_of(plan)
     for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
         reporter.note(note)
     try:
         with (
             _open_responses(options, store.path, arms) as recorded,
-            reporter.watch(run, plan, store, budget) as watcher,
+            reporter.watch(run, plan, store, budget, tuple(paces.values())) as watcher,
         ):
             responses = {} if recorded is None else _responses_by_model(recorded, arms, options, inputs.project.models)
-            runners = make_trial_runners(
-                inputs, plan, arms, budget, policy, lambda record: store.add_request(run, record), responses
-            )
+            keep = partial(store.add_request, run)
+            runners = make_trial_runners(inputs, plan, arms, budget, policy, keep, responses, paces)
             runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
             started(runner)
             end = run_to_end(runner)

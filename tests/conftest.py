@@ -10,6 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.warm import client as warm
+
 # A busy machine is no failure: no example has a time limit.
 hypothesis.settings.register_profile("toolbelt", deadline=None)
 hypothesis.settings.load_profile("toolbelt")
@@ -17,6 +19,9 @@ hypothesis.settings.load_profile("toolbelt")
 # Many tests start toolbelt as a process. Where no bytecode is written, each compiles all of it anew: 0.3 to 1 s of CPU.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+warm.install()
+_TESTS = Path(__file__).parent
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARED_DATA = Path(os.environ.get("TOOLBELT_TEST_DATA", _BESIDE))
@@ -31,6 +36,12 @@ needs_shared_data = pytest.mark.skipif(
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache folder for the whole run: what is counted once need not be again."""
     return tmp_path_factory.mktemp("cache")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start processes cold where a test asks for it, or measures them."""
+    folder = item.path.relative_to(_TESTS).parts[0]
+    warm.set_cold(item.get_closest_marker("cold") is not None or folder in ("benchmarks", "real"))
 
 
 _NUMBERS = itertools.count()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from toolbelt.evals.setup.reporting import NoteKind
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.client import Budget
+    from toolbelt.evals.running.pace import Pace
     from toolbelt.evals.running.plan import Plan
     from toolbelt.evals.running.runner import RunWatcher
     from toolbelt.evals.running.store import RunStore
@@ -29,8 +30,10 @@ class EvalConsoleReporter:
         """A line that is rewritten, once the work takes over a second."""
         return progress(label, total)
 
-    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[RunWatcher]:
+    def watch(
+        self, run: str, plan: Plan, store: RunStore, budget: Budget, paces: Sequence[Pace] = ()
+    ) -> AbstractContextManager[RunWatcher]:
         """A table that is alive on a terminal, a line now and then elsewhere."""
         from toolbelt.evals.cli.watching import watch  # rich's live display, which reading a dataset does without
 
-        return watch(plan, store.connection, run, budget)
+        return watch(plan, store.connection, run, budget, paces)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,6 +17,7 @@ from rich.text import Text
 from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.running.client import Budget
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
@@ -24,6 +26,8 @@ from toolbelt.text import plural, visible
 LINE_EVERY_SECONDS = 10.0
 """How often a line is printed where there is no terminal."""
 _PATIENCE_SECONDS = 1.0
+_PAUSE_SHOWN_SECONDS = 2.0
+"""Shorter pauses pass before they are read."""
 
 
 @dataclass
@@ -67,7 +71,8 @@ class ProgressDisplay:
         run: Its id.
         budget: What was spent.
         tallies: One an arm.
-        clock: Seconds, ever growing.
+        clock: Seconds, ever growing, as `time.monotonic` counts them.
+        paces: How fast each model is asked.
     """
 
     plan: Plan
@@ -75,9 +80,11 @@ class ProgressDisplay:
     budget: Budget
     tallies: list[ArmTally]
     clock: Callable[[], float] = time.monotonic
+    paces: Sequence[Pace] = ()
     _first: float | None = None
     _before: int = 0
     _next_line: float = field(default=float("inf"))
+    _next_pause: float = 0.0
     _live: Live | None = None
 
     def start(self, console: Console) -> None:
@@ -90,6 +97,8 @@ class ProgressDisplay:
             self._live.start()
         else:
             self._next_line = self.clock() + _PATIENCE_SECONDS
+            for pace in self.paces:
+                pace.on_pause = self._paused
 
     def stop(self) -> None:
         """Leave the screen as it was."""
@@ -106,6 +115,12 @@ class ProgressDisplay:
             self._next_line = self.clock() + LINE_EVERY_SECONDS
             notify(f"{self.line()}{self._accuracies()}", "run")
 
+    def _paused(self, pace: Pace) -> None:
+        """A line where nothing ends for a while, and so nothing else would be printed."""
+        if pace.pause_seconds(self.clock()) >= _PAUSE_SHOWN_SECONDS and self.clock() >= self._next_pause:
+            self._next_pause = self.clock() + LINE_EVERY_SECONDS
+            notify(_describe_pace(pace, self.clock()), "run")
+
     @property
     def done(self) -> int:
         """Trials that came to an end, those of earlier sessions among them."""
@@ -120,7 +135,8 @@ class ProgressDisplay:
             parts.append(f"{_duration((self.plan.size - self.done) / rate)} left")
         parts.append(f"${self.budget.cost_usd:,.4f}")
         parts.append(plural(sum(tally.errors for tally in self.tallies), "error"))
-        return ", ".join(parts)
+        waits = (_describe_pace(pace, self.clock()) for pace in self.paces)
+        return "; ".join((", ".join(parts), *filter(None, waits)))
 
     def view(self, console: Console) -> RenderableType:
         """The line, and a row for each arm as far as the screen is high."""
@@ -148,7 +164,9 @@ class ProgressDisplay:
 
 
 @contextmanager
-def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) -> Iterator[ProgressDisplay]:
+def watch(
+    plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget, paces: Sequence[Pace] = ()
+) -> Iterator[ProgressDisplay]:
     """A watcher that knows what earlier sessions of the run came to."""
     tallies = [ArmTally() for _ in plan.arms]
     rows = connection.execute(
@@ -156,12 +174,21 @@ def watch(plan: Plan, connection: sqlite3.Connection, run: str, budget: Budget) 
     )
     for arm, outcome, count, cost in rows:
         tallies[arm].add(Outcome(outcome), cost, count)
-    watcher = ProgressDisplay(plan, run, budget, tallies)
+    watcher = ProgressDisplay(plan, run, budget, tallies, paces=paces)
     watcher.start(Console(file=sys.stderr, highlight=False, markup=False, emoji=False))
     try:
         yield watcher
     finally:
         watcher.stop()
+
+
+def _describe_pace(pace: Pace, now: float) -> str:
+    """What a model is waited for, and until when; empty where it is asked as fast as it may be."""
+    pause = pace.pause_seconds(now)
+    if pause >= _PAUSE_SHOWN_SECONDS:
+        until = datetime.now().astimezone() + timedelta(seconds=pause)
+        return f"{visible(pace.model)}: rate limit, nothing is sent until {until:%H:%M:%S}"
+    return f"{visible(pace.model)}: rate limit, at most {pace.allowed:,} at once" if pace.is_slowed else ""
 
 
 def _rate(per_second: float) -> str:

@@ -14,7 +14,8 @@ from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.tool_drafts import ModelAnswer, ToolDrafts
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.runner import ERRORS_IN_A_ROW, run_workers
@@ -54,7 +55,7 @@ class Drafter:
     api_base: str | None = None
     reasons: list[str] = field(default_factory=list)
     failures: dict[int, Failure] = field(default_factory=dict)
-    _gate: Gate = field(default_factory=Gate)
+    _pace: Pace = field(default_factory=Pace)
     _in_a_row: int = 0
     _has_ended: bool = False
     _done: int = 0
@@ -104,7 +105,7 @@ class Drafter:
         async def keep(record: RequestRecord) -> None:
             self.answers.add(key, tool, record)
 
-        client = RetryingClient(self.model, self.budget, self.policy, keep, self._gate)
+        client = RetryingClient(self.model, self.budget, self.policy, keep, self._pace)
         own_tokens = PromptCounter(self.counter).count_latest(Conversation(messages))
         try:
             await client.ask(Request(messages, NOTHING_OFFERED, self.sampling), number, 0, own_tokens=own_tokens)

@@ -74,6 +74,7 @@ class HostedModel(PricedModel):
             served_by=reply.served_by,
             latency_seconds=reply.latency_seconds,
             fingerprint=reply.fingerprint,
+            hold_seconds=reply.hold_seconds,
         )
 
     async def close(self) -> None:

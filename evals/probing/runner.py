@@ -18,8 +18,9 @@ from toolbelt.evals.probing.probe_store import ProbeStore, find_open
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
-from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.overflow import ModelLimits
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord
 from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
@@ -179,7 +180,7 @@ class Prober:
     probe: str
     budget: Budget
     watcher: ProbeWatcher | None = None
-    _gate: Gate = field(default_factory=Gate)
+    _pace: Pace = field(default_factory=Pace)
     _reason: str = ""
     _unanswered: int = 0
 
@@ -291,7 +292,7 @@ class Prober:
         policy = replace(self.settings.policy, retries_timeouts=False)
         if ask.max_retries is not None:
             policy = replace(policy, max_retries=min(policy.max_retries, ask.max_retries))
-        client = RetryingClient(self.model, self.budget, policy, keep, self._gate, sleep=wait)
+        client = RetryingClient(self.model, self.budget, policy, keep, self._pace, sleep=wait)
         try:
             return await client.ask(
                 ask.to_request(self.settings.max_tokens),

@@ -11,6 +11,7 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.responses.recorded import ModelResponses
 from toolbelt.evals.responses.response import ResponseMark
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
 from toolbelt.evals.running.reply_faults import ReplyFault, find_fault
 from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
@@ -103,27 +104,6 @@ class Unanswered(Exception):  # noqa: N818  what became of a request, not a mist
         super().__init__(str(error))
 
 
-@dataclass
-class Gate:
-    """Delays the requests to a model whose provider has asked to wait, those of other trials too.
-
-    Attributes:
-        open_at: Time of the event loop before which nothing is sent.
-    """
-
-    open_at: float = 0.0
-
-    async def passed(self) -> None:
-        """Wait until it is open."""
-        loop = asyncio.get_running_loop()
-        while (wait := self.open_at - loop.time()) > 0:
-            await asyncio.sleep(wait)
-
-    def close_for(self, seconds: float) -> None:
-        """Close the gate for so many seconds."""
-        self.open_at = max(self.open_at, asyncio.get_running_loop().time() + seconds)
-
-
 @dataclass(frozen=True, eq=False)
 class RetryingClient:
     """Asks one model on behalf of a run.
@@ -133,7 +113,7 @@ class RetryingClient:
         budget: What may be asked and spent, over all models.
         policy: How failures are met.
         keep: Makes an attempt durable.
-        gate: Shared by all trials of the model.
+        pace: Shared by all trials of the model.
         chance: Spreads the waits.
         sleep: How to wait.
         responses: Recorded ones, which are used in place of asking; `None` where none are to be.
@@ -143,7 +123,7 @@ class RetryingClient:
     budget: Budget
     policy: RetryPolicy
     keep: Keep
-    gate: Gate = field(default_factory=Gate)
+    pace: Pace = field(default_factory=Pace)
     chance: random.Random = field(default_factory=random.Random)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     responses: ModelResponses | None = None
@@ -185,18 +165,23 @@ class RetryingClient:
 
         async def once() -> Reply:
             nonlocal so_far
-            await self.gate.passed()
-            self.budget.book(booked)
+            cuts = await self.pace.enter()
             reply: Reply | None = None
             failed: ModelError | None = None
             try:
-                reply = await self.model.complete(request)
-                failed = find_fault(request, reply, own_tokens) if is_opening else None
-            except ModelError as error:
-                failed = error
-            except BaseException:  # cancelled: nothing came, and nobody knows what it cost
-                self.budget.settle(booked, None)
-                raise
+                self.budget.book(booked)
+                try:
+                    reply = await self.model.complete(request)
+                except ModelError as error:
+                    failed = error
+                except BaseException:  # cancelled: nothing came, and nobody knows what it cost
+                    self.budget.settle(booked, None)
+                    raise
+            finally:
+                self.pace.leave()
+            self._adapt(reply, failed, cuts)
+            if reply is not None and is_opening:
+                failed = find_fault(request, reply, own_tokens)
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
             mark: ResponseMark | None = None
@@ -258,11 +243,22 @@ class RetryingClient:
         )
         return least if was_computed else 0.0
 
+    def _adapt(self, reply: Reply | None, failed: ModelError | None, cuts: int) -> None:
+        """Ask faster or slower from now on."""
+        if reply is not None:
+            self.pace.speed_up()
+        elif failed is not None and failed.failure is Failure.RATE_LIMIT:
+            self.pace.slow_down(cuts)
+        hold = max(0.0 if source is None else source.hold_seconds for source in (reply, failed))
+        if 0 < hold <= self.policy.max_retry_after_seconds:
+            self.pace.close_for(hold)
+
     def _may_pass(self, error: ModelError) -> bool:
         asked_for = error.retry_after_seconds or 0.0
         if error.failure is Failure.TIMEOUT and not self.policy.retries_timeouts:
             return False
-        return error.failure.is_passing and asked_for <= self.policy.max_retry_after_seconds
+        may_pass = error.failure.is_passing if error.may_pass is None else error.may_pass
+        return may_pass and asked_for <= self.policy.max_retry_after_seconds
 
     def _wait(self, error: ModelError, retries: int) -> float:
         """Seconds to wait after a failure that followed so many retries."""
@@ -274,7 +270,7 @@ class RetryingClient:
             # All who were told the same moment would otherwise come back at the same moment.
             seconds = asked_for + self.chance.uniform(0.0, min(own, 1.0))
         if error.failure is Failure.RATE_LIMIT:
-            self.gate.close_for(asked_for if asked_for is not None else seconds)
+            self.pace.close_for(asked_for if asked_for is not None else seconds)
         return seconds
 
 

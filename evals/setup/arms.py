@@ -15,7 +15,8 @@ from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.offers import ToolRenderer
 from toolbelt.evals.responses.recorded import ModelResponses
-from toolbelt.evals.running.client import Budget, Gate, Keep, RetryingClient, RetryPolicy
+from toolbelt.evals.running.client import Budget, Keep, RetryingClient, RetryPolicy
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.evals.running.trial import TrialRunner
@@ -187,8 +188,9 @@ def make_trial_runners(
     policy: RetryPolicy,
     keep: Keep,
     responses: Mapping[str, ModelResponses] = MappingProxyType({}),
+    paces: Mapping[str, Pace] | None = None,
 ) -> tuple[TrialRunner, ...]:
-    """One trial runner for each arm; those of one model share its gate.
+    """One trial runner for each arm; those of one model share its pace.
 
     Args:
         inputs: What the plan was made from.
@@ -198,17 +200,17 @@ def make_trial_runners(
         policy: How failures are met.
         keep: Makes an attempt durable.
         responses: By model, recorded ones that are used in place of asking, and where new ones are stored.
+        paces: How fast each model is asked, by name; `None` for as fast as trials come.
     """
     scorer = Scorer(ArgumentSchemas(inputs.catalog))
-    gates: dict[str, Gate] = {}
+    paces = paces or {arm.arm.model: Pace(arm.arm.model) for arm in arms}
     prompts: dict[str, PromptCounter] = {}
     runners = []
     for arm in arms:
         model = arm.arm.model
-        gate = gates.setdefault(model, Gate())
         counter = prompts.setdefault(arm.counter.name, PromptCounter(arm.counter))
         chance = random.Random()  # noqa: S311  only spreads the waits
-        client = RetryingClient(arm.model, budget, policy, keep, gate, chance, responses=responses.get(model))
+        client = RetryingClient(arm.model, budget, policy, keep, paces[model], chance, responses=responses.get(model))
         sampling = _with_wire_name(plan.sampling, arm.renderer)
         runners.append(
             TrialRunner(

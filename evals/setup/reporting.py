@@ -13,6 +13,7 @@ from toolbelt.reporter import Reporter
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.client import Budget
+    from toolbelt.evals.running.pace import Pace
     from toolbelt.evals.running.plan import Plan
     from toolbelt.evals.running.records import TrialRecord
     from toolbelt.evals.running.runner import RunWatcher
@@ -100,7 +101,9 @@ class EvalReporter(Protocol):
         """Report work that may take a while; yields a function that takes the number done so far."""
         ...
 
-    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> AbstractContextManager[RunWatcher]:
+    def watch(
+        self, run: str, plan: Plan, store: RunStore, budget: Budget, paces: Sequence[Pace] = ()
+    ) -> AbstractContextManager[RunWatcher]:
         """Report an execution of a run; yields a watcher that gets every trial that is finished and stored."""
         ...
 
@@ -159,7 +162,14 @@ class CallbackReporter:
         yield _ignore
 
     @contextlib.contextmanager
-    def watch(self, run: str, plan: Plan, store: RunStore, budget: Budget) -> Iterator[RunWatcher]:  # noqa: ARG002
+    def watch(
+        self,
+        run: str,  # noqa: ARG002
+        plan: Plan,  # noqa: ARG002
+        store: RunStore,  # noqa: ARG002
+        budget: Budget,  # noqa: ARG002
+        paces: Sequence[Pace] = (),  # noqa: ARG002
+    ) -> Iterator[RunWatcher]:
         """A watcher that passes each trial on."""
         yield self
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.servers.asking import fail_once
+from tests.servers.asking import ask_once, fail_once
 from tests.servers.running import OpenAIServer
 from toolbelt.providers.chat import Failure
 
+pytestmark = pytest.mark.usefixtures("each_transport")
 OVERFLOW, RATE, NEVER, QUOTA, WRONG = (
     Failure.CONTEXT_OVERFLOW,
     Failure.RATE_LIMIT,
@@ -242,6 +243,21 @@ WAITS: dict[str, tuple[Any, dict[str, str], float]] = {
     "gemini": (gemini("Please retry in 45.8s.", retry_info("45.837906927s")), {}, 45.837906927),
     "gemini-and-a-header": (gemini("Please retry.", retry_info("45s")), {"retry-after": "7"}, 7),
 }
+
+
+@pytest.mark.parametrize(("said", "may_pass"), [("true", True), ("false", False), ("perhaps", None)])
+def test_X2_whether_to_ask_again_is_what_the_server_says(
+    openai_server: OpenAIServer, said: str, may_pass: bool | None
+) -> None:
+    assert refused(openai_server, 500, openai("Broken."), {"x-should-retry": said}).may_pass is may_pass
+    assert refused(openai_server, 401, openai("No."), {"x-should-retry": said}).may_pass is (may_pass and None)
+
+
+def test_X2_a_limit_that_is_used_up_is_held_for_until_its_reset(openai_server: OpenAIServer) -> None:
+    headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m30s"}
+    assert refused(openai_server, 429, openai("Slow down."), headers).hold_seconds == 90
+    wanted = json.dumps({"body": {"choices": [{"message": {"role": "assistant", "content": "a"}}]}, "headers": headers})
+    assert ask_once(openai_server, "raw@texts", messages=[{"role": "user", "content": wanted}]).hold_seconds == 90
 
 
 @pytest.mark.parametrize(("body", "headers", "seconds"), WAITS.values(), ids=WAITS)

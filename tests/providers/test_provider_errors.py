@@ -13,8 +13,8 @@ from toolbelt.providers.provider_errors import (
     MESSAGE_LENGTH,
     clean_message,
     make_model_error,
-    parse_retry_after,
 )
+from toolbelt.providers.rate_limits import parse_retry_after
 
 
 class APIConnectionError(Exception):

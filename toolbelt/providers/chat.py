@@ -97,6 +97,8 @@ class ModelError(Exception):
         retry_after_seconds: The wait that the provider asks for; `None` if it does not say.
         latency_seconds: Duration of the request.
         usage: Tokens of the request, if the provider reports them for a refusal.
+        hold_seconds: Until there is something left of the provider's limits; 0 where there is.
+        may_pass: Whether the provider says that asking again may help; `None` where the failure decides.
     """
 
     def __init__(
@@ -106,12 +108,16 @@ class ModelError(Exception):
         retry_after_seconds: float | None = None,
         latency_seconds: float = 0.0,
         usage: Usage = NOTHING_REPORTED,
+        hold_seconds: float = 0.0,
+        may_pass: bool | None = None,
     ) -> None:
         self.failure = failure
         self.message = message
         self.retry_after_seconds = retry_after_seconds
         self.latency_seconds = latency_seconds
         self.usage = usage
+        self.hold_seconds = hold_seconds
+        self.may_pass = may_pass
         super().__init__(f"{failure}: {message}")
 
 
@@ -203,6 +209,7 @@ class ChatReply:
         served_by: The model that answered, as the provider names it.
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
         fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
+        hold_seconds: Until there is something left of the provider's limits; 0 where there is.
     """
 
     text: str
@@ -212,6 +219,7 @@ class ChatReply:
     served_by: str
     latency_seconds: float
     fingerprint: str = ""
+    hold_seconds: float = 0.0
 
 
 class ChatClient(Protocol):

@@ -14,13 +14,16 @@ _MOST_TOKENS = 10**12
 """No request has more tokens; a larger reported number is invalid."""
 
 
-def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] = ()) -> ChatReply:
+def make_reply(
+    response: Any, latency_seconds: float, secrets: Collection[str] = (), hold_seconds: float = 0.0
+) -> ChatReply:
     """Read an answer.
 
     Args:
         response: litellm's `ModelResponse`, or what `read_answer` returned.
         latency_seconds: Duration of the request.
         secrets: Keys in use; they are removed from the answer, because it is stored.
+        hold_seconds: Until there is something left of the provider's limits.
 
     Raises:
         ModelError: the response holds no answer, or the provider or the model refused.
@@ -50,6 +53,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str] =
         served_by=clean(str(_get(response, "model") or "")),
         fingerprint=clean(str(_get(response, "system_fingerprint") or "")),
         latency_seconds=latency_seconds,
+        hold_seconds=hold_seconds,
     )
 
 

@@ -16,6 +16,7 @@ from toolbelt.providers.direct_answers import NotAnAnswer, normalise, read_body
 from toolbelt.providers.endpoints import Endpoint
 from toolbelt.providers.known_keys import find_keys, find_secrets
 from toolbelt.providers.provider_errors import make_answer_error, make_model_error
+from toolbelt.providers.rate_limits import find_hold
 
 if TYPE_CHECKING:
     import aiohttp
@@ -65,7 +66,7 @@ class DirectClient:
             if response.status < 400:
                 data = read_body(body)
                 if not _is_failed(data):
-                    return make_reply(normalise(data), elapsed_seconds(), self._keys)
+                    return make_reply(normalise(data), elapsed_seconds(), self._keys, find_hold(timing.headers))
             failure = make_answer_error(
                 response.status, response.headers, body, find_secrets(os.environ), elapsed_seconds()
             )
@@ -75,7 +76,9 @@ class DirectClient:
             message = f"No answer within {self._timeout_seconds:g} s."
             failure = ModelError(Failure.TIMEOUT, message, latency_seconds=time.perf_counter() - start)
         except Exception as error:  # noqa: BLE001  whatever a server may send, it costs this request alone
-            failure = make_model_error(error, timing.status, find_secrets(os.environ), elapsed_seconds())
+            failure = make_model_error(
+                error, timing.status, find_secrets(os.environ), elapsed_seconds(), timing.headers
+            )
         finally:
             current_timing.reset(token)
         # Raised out here, where no other error is under way: what aiohttp raises may hold the headers, key and all.

@@ -15,6 +15,7 @@ from toolbelt.providers.chat_body import STRIPS_SCHEMAS, choice_field, sampling_
 from toolbelt.providers.chat_reply import make_reply
 from toolbelt.providers.known_keys import PLACEHOLDER_KEY, find_keys, find_secrets
 from toolbelt.providers.provider_errors import make_model_error
+from toolbelt.providers.rate_limits import find_hold
 
 if TYPE_CHECKING:
     from toolbelt.providers.timed_http import TimedConnections
@@ -83,7 +84,7 @@ class LitellmClient:
             arguments = {**self._arguments(request), "shared_session": self._connections.session}
             async with asyncio.timeout(self._timeout_seconds):
                 response = await litellm_loading.complete(arguments)
-            reply = make_reply(response, elapsed_seconds(), self._keys)
+            reply = make_reply(response, elapsed_seconds(), self._keys, find_hold(timing.headers))
             # For some litellm puts its own name of the provider before the model's.
             served_by = reply.served_by.removeprefix(f"{self._route.provider}/" if self._route.passes_tools_on else "")
             return replace(reply, served_by=served_by)
@@ -93,7 +94,9 @@ class LitellmClient:
             message = f"No answer within {self._timeout_seconds:g} s."
             failure = ModelError(Failure.TIMEOUT, message, latency_seconds=time.perf_counter() - start)
         except Exception as error:  # noqa: BLE001  litellm raises what it likes
-            failure = make_model_error(error, timing.status, find_secrets(os.environ), elapsed_seconds())
+            failure = make_model_error(
+                error, timing.status, find_secrets(os.environ), elapsed_seconds(), timing.headers
+            )
         finally:
             current_timing.reset(token)
         # Raised out here, where no other error is under way: what litellm raises may hold the headers, key and all.

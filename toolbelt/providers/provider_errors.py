@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 
 from toolbelt.providers.chat import Failure, ModelError
+from toolbelt.providers.provider_texts import ACCOUNT_TEXTS, TEXTS, ProviderText
+from toolbelt.providers.rate_limits import find_hold, find_may_retry, find_wait
 
 MESSAGE_LENGTH = 300
 """Most characters of a provider's message that are stored."""
 _LONGEST_BODY = 100_000
 """Bytes of an error that are looked at."""
 
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _FAILURE_OF_STATUS: Mapping[int, Failure] = MappingProxyType(
     {
         401: Failure.AUTHENTICATION,
@@ -52,100 +52,6 @@ _FAILURE_OF_CLASS: Mapping[str, Failure] = MappingProxyType(
 )
 _CLASSES_BEFORE_STATUS = frozenset({Failure.TIMEOUT, Failure.CONTEXT_OVERFLOW, Failure.REFUSED})
 """Failures that the exception's class shows better than the status: an endless body with status 200, some of 400."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Wording:
-    """Texts of providers, in lower case, for errors that neither status nor class explains.
-
-    Attributes:
-        failure: What the text means.
-        pattern: What it contains.
-        statuses: At which the text counts; `None` where the wire saw none.
-    """
-
-    failure: Failure
-    pattern: re.Pattern[str]
-    statuses: frozenset[int | None]
-
-    def means(self, status: int | None, words: str) -> bool:
-        """Whether a text with this status has this meaning."""
-        return status in self.statuses and self.pattern.search(words) is not None
-
-
-_WORDS_COUNT_AT = frozenset({None, 200, 400, 404, 413, 422, 500})
-"""429 is not among them, as messages on rate limits also mention tokens."""
-_ACCOUNT_WORDINGS = (
-    # Limits of the account. They come first: their texts mention tokens and lengths, and so look like overflows.
-    _Wording(
-        Failure.QUOTA,
-        re.compile(
-            r"insufficient[_ ](quota|balance|credits?|funds)|billing_hard_limit"
-            r"|(billing|account)( is)?[_ ]not[_ ]active|credit balance is too low|(out of|no) credits\b"
-            r"|exceeded_current_quota"
-            r"|quotaid\W+\w*perday|free-models-per-day|daily (free allocation|quota)"  # until tomorrow
-            # Gemini says the same of a minute's limit, and then which one.
-            r"|exceeded your current quota(?!.*(quota exceeded for metric|retry in|retrydelay|per ?minute))",
-            re.DOTALL,
-        ),
-        frozenset({None, 400, 403, 429}),
-    ),
-    _Wording(
-        Failure.REQUEST_TOO_LARGE,
-        re.compile(r"request too large for|extra usage is required for long context"),
-        frozenset({None, 400, 413, 429}),
-    ),
-    _Wording(Failure.REQUEST_TOO_LARGE, re.compile("rate_limit"), frozenset({413})),
-    _Wording(
-        Failure.RATE_LIMIT,
-        re.compile(r"too many tokens, please wait|too many requests|throttl|rate[ _-]?limit"),
-        frozenset({None, 200, 400}),
-    ),
-)
-_WORDINGS = (
-    _Wording(
-        Failure.CONTEXT_OVERFLOW,
-        re.compile(
-            r"context_length_exceeded|(maximum|max|model'?s) context (length|window|size)"
-            r"|context[ _](window|limit|length)"
-            r"|(exceed\w*|available) (the |your )?(available |maximum |max )*context|exceed_context_size"
-            r"|prompt[ _](is )?too[ _]long|input is too long|input length .* exceed|too many (input |total )?tokens"
-            r"|(input|prompt|requested) token count .*exceed|reduce the length of (the|your) (messages|prompt|input)"
-            r"|tokens? .* (exceeds?|larger than|greater than) .*(n_ctx|max_model_len|maximum)"
-            r"|maximum prompt length is|exceeded model token limit|range of input length should be"  # xAI, Kimi, Qwen
-            r"|longer than the maximum model length|max_tokens must be at least 1, got (-\d|0\b)"  # vLLM
-            r"|.max_new_tokens. must be <=|.inputs. must have less than \d+ tokens"  # TGI, Together
-            r"|prompt length \(.*(exceeds maximum|should not exceed)|default_max_tokens \(-?\d+\)"  # TensorRT-LLM
-            r"|n_keep \(?\d+\)? >= n_ctx"  # LM Studio
-        ),
-        _WORDS_COUNT_AT,
-    ),
-    _Wording(
-        Failure.BAD_REQUEST,  # llama.cpp's server, as it was started, takes no tools
-        re.compile(r"requires --jinja|does not support tool"),
-        frozenset({500}),
-    ),
-    _Wording(
-        Failure.REFUSED,
-        re.compile(
-            r"content_policy|content policy|content management policy|responsibleaipolicy|safety system"
-            r"|content[_ ]filter|blocked (by|due to) .*(safety|polic)"
-        ),
-        _WORDS_COUNT_AT,
-    ),
-    _Wording(
-        Failure.AUTHENTICATION,
-        re.compile(r"(incorrect|invalid) api[ _]key|api[ _]key (not valid|is invalid)|api_key_invalid"),
-        _WORDS_COUNT_AT,
-    ),
-    _Wording(
-        Failure.NOT_FOUND,
-        re.compile(
-            r"model_not_found|not a valid model|(no such|unknown) model|model .{0,100}(not found|does not exist)"
-        ),
-        _WORDS_COUNT_AT,
-    ),
-)
 _LIMIT_AND_REQUESTED = re.compile(r"\blimit:? ([\d,]*\d),(?: used:? [\d,]+)? requested:? ([\d,]*\d)")
 """OpenAI's and Groq's account of a rate limit: what is requested at once and above the limit never passes."""
 _RETRY_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
@@ -166,7 +72,11 @@ _LONG_SECRET = 8
 
 
 def make_model_error(
-    error: BaseException, status: int | None, secrets: Iterable[str], latency_seconds: float
+    error: BaseException,
+    status: int | None,
+    secrets: Iterable[str],
+    latency_seconds: float,
+    headers: Mapping[str, str] = _NO_HEADERS,
 ) -> ModelError:
     """Classify `error` as a `ModelError`.
 
@@ -175,6 +85,7 @@ def make_model_error(
         status: The HTTP status as the wire saw it; `None` if it saw none.
         secrets: Keys in use, which must not be shown.
         latency_seconds: How long it took.
+        headers: The answer's, as the wire saw them; names in lower case, or a mapping that ignores case.
     """
     text = _without_innards(str(getattr(error, "message", None) or error or type(error).__name__))
     if "onnection error" in text and (cause := _root(error)) is not error:
@@ -186,8 +97,8 @@ def make_model_error(
         status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
     failure = _find_failure(named, status, f"{text} {_code(error)}".lower())
     message = clean_message(text, secrets) or type(error).__name__
-    wait = _retry_after(_headers_of(error), text) if failure.is_passing else None
-    return ModelError(failure, message, wait, latency_seconds)
+    sources = (headers, *_headers_of(error))
+    return _put_together(failure, message, sources, text, latency_seconds)
 
 
 def make_answer_error(
@@ -197,7 +108,7 @@ def make_answer_error(
 
     Args:
         status: The HTTP status; 200 where an error came with it.
-        headers: The answer's.
+        headers: The answer's; names in lower case, or a mapping that ignores case.
         body: The answer's.
         secrets: Keys in use, which must not be shown.
         latency_seconds: How long it took.
@@ -205,9 +116,19 @@ def make_answer_error(
     text = body[:_LONGEST_BODY].decode(errors="replace")
     message, codes = _read_error(text)
     failure = _find_failure(None, status, f"{message} {codes}".lower())
-    wait = _retry_after(({name.lower(): value for name, value in headers.items()},), text)
     shown = clean_message(message, secrets) or f"HTTP status {status}"
-    return ModelError(failure, shown, wait if failure.is_passing else None, latency_seconds)
+    return _put_together(failure, shown, (headers,), text, latency_seconds)
+
+
+def _put_together(
+    failure: Failure, message: str, sources: Sequence[Mapping[str, str]], text: str, latency_seconds: float
+) -> ModelError:
+    may_pass = next((said for headers in sources if (said := find_may_retry(headers)) is not None), None)
+    if may_pass is True and failure is not Failure.BAD_REQUEST and not failure.is_passing:
+        may_pass = None  # no request of its kind ever passes, whatever a gateway in between says
+    hold = max(map(find_hold, sources))
+    wait = _retry_after(sources, text) if failure.is_passing or may_pass else None
+    return ModelError(failure, message, wait, latency_seconds, hold_seconds=hold, may_pass=may_pass)
 
 
 def _read_error(text: str) -> tuple[str, str]:
@@ -270,18 +191,18 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _find_failure(named: Failure | None, status: int | None, words: str) -> Failure:
-    if (failure := _failure_of_words(_ACCOUNT_WORDINGS, status, words)) is not None:
+    if (failure := _failure_of_words(ACCOUNT_TEXTS, status, words)) is not None:
         too_much = failure is Failure.RATE_LIMIT and _is_above_limit(words)
         return Failure.REQUEST_TOO_LARGE if too_much else failure
     if status == 429:
         return Failure.REQUEST_TOO_LARGE if _is_above_limit(words) else Failure.RATE_LIMIT
     if named in _CLASSES_BEFORE_STATUS:
         return named
-    return _failure_of_words(_WORDINGS, status, words) or _failure_of_status(status) or named or Failure.UNAVAILABLE
+    return _failure_of_words(TEXTS, status, words) or _failure_of_status(status) or named or Failure.UNAVAILABLE
 
 
-def _failure_of_words(wordings: Iterable[_Wording], status: int | None, words: str) -> Failure | None:
-    return next((wording.failure for wording in wordings if wording.means(status, words)), None)
+def _failure_of_words(texts: Iterable[ProviderText], status: int | None, words: str) -> Failure | None:
+    return next((text.failure for text in texts if text.means(status, words)), None)
 
 
 def _is_above_limit(words: str) -> bool:
@@ -317,23 +238,8 @@ def _headers_of(error: BaseException) -> Iterator[Mapping[str, str]]:
 def _retry_after(sources: Iterable[Mapping[str, str]], text: str) -> float | None:
     """Seconds that the headers ask to wait, or, as Gemini does, the body."""
     now = datetime.now(UTC)
-    for headers in sources:
-        if (milliseconds := parse_retry_after(headers.get("retry-after-ms", ""), now)) is not None:
-            return milliseconds / 1000
-        if (wait := parse_retry_after(headers.get("retry-after", ""), now)) is not None:
-            return wait
+    waits = (find_wait(headers, now) for headers in sources)
+    if (wait := next((wait for wait in waits if wait is not None), None)) is not None:
+        return wait
     stated = _RETRY_DELAY.search(text)
     return None if stated is None else float(stated[1])
-
-
-def parse_retry_after(text: str, now: datetime) -> float | None:
-    """Seconds from now of a `Retry-After`, which is a number or a date; `None` if it is neither."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            date = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
-    return max(seconds, 0.0) if math.isfinite(seconds) else None

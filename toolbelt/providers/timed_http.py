@@ -17,7 +17,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -40,14 +40,16 @@ class Timing:
         sent: When the last part of it was written, by `time.perf_counter`; `None` if nothing was.
         ended: When the last byte of the answer came in; `None` if it did not end.
         status: The HTTP status; `None` if none came.
+        headers: The answer's, a mapping that ignores case; empty if none came.
     """
 
-    __slots__ = ("ended", "sent", "status")
+    __slots__ = ("ended", "headers", "sent", "status")
 
     def __init__(self) -> None:
         self.sent: float | None = None
         self.ended: float | None = None
         self.status: int | None = None
+        self.headers: Mapping[str, str] = {}
 
     @property
     def seconds(self) -> float | None:
@@ -66,7 +68,7 @@ class _TimedResponse(aiohttp.ClientResponse):
         response = await super().start(connection)
         timing = current_timing.get()
         if timing is not None:
-            timing.status, timing.ended = self.status, None
+            timing.status, timing.headers, timing.ended = self.status, self.headers, None
             sock = None if transport is None else transport.get_extra_info("socket")
             self.content.on_eof(lambda: _end(timing, sock))
         return response

@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import pty
+import re
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from tests.evals.running.test_store import trial_record
 from tests.wording import mentions
 from toolbelt.evals.cli.watching import LINE_EVERY_SECONDS, ArmTally, ProgressDisplay, watch
 from toolbelt.evals.running.client import Budget
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -69,6 +71,22 @@ def test_lines_come_now_and_then_where_there_is_no_terminal(capsys: pytest.Captu
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == pytest.approx(30 / LINE_EVERY_SECONDS, abs=1)
     assert all(line.startswith("run: ") and mentions(line, "local/bm25 · oracle+0", "100.0%") for line in lines)
+
+
+def test_X2_the_line_says_what_is_waited_for_and_until_when(capsys: pytest.CaptureFixture[str]) -> None:
+    watcher, clock = make_display()
+    pace = Pace("gpt-x", most=8, open_at=clock.now + 65)
+    watcher.paces = [pace]
+    assert re.search(r"gpt-x: rate limit, nothing is sent until \d\d:\d\d:\d\d", watcher.line())
+    watcher.start(Console(file=io.StringIO()))
+    assert pace.on_pause is not None
+    for _ in range(3):
+        pace.on_pause(pace)
+    assert len(capsys.readouterr().err.splitlines()) == 1, "once, where nothing else is printed"
+    clock.now += 65
+    assert "gpt-x" not in watcher.line()
+    pace.slow_down(0)
+    assert mentions(watcher.line(), "gpt-x", "at most 1 at once")
 
 
 @pytest.mark.parametrize("height", [8, 24])

@@ -11,7 +11,8 @@ import pytest
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
-from toolbelt.evals.running.client import Budget, CapReached, Gate, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, RetryPolicy, Unanswered
+from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord
 from toolbelt.providers.chat import Failure, ModelError, Usage
 
@@ -64,17 +65,17 @@ class Run:
         self.budget = budget or Budget()
         self.kept: list[RequestRecord] = []
         self.waits: list[float] = []
-        self.gate = Gate()
+        self.pace = Pace()
 
         async def sleep(seconds: float) -> None:
             self.waits.append(seconds)
-            self.gate.open_at = 0.0  # the time it waits for has come
+            self.pace.open_at = 0.0  # the time it waits for has come
 
         async def keep(record: RequestRecord) -> None:
             self.kept.append(record)
 
         client = RetryingClient(
-            self.provider, self.budget, RetryPolicy(max_retries), keep, self.gate, random.Random(0), sleep
+            self.provider, self.budget, RetryPolicy(max_retries), keep, self.pace, random.Random(0), sleep
         )
         self.came = asyncio.run(self._ask(client, earlier))
 
@@ -184,14 +185,14 @@ def test_a_rate_limit_holds_back_the_other_trials_of_the_model() -> None:
         async def keep(record: RequestRecord) -> None:
             order.append(f"{record.trial}:{record.failure or 'fine'}")
 
-        gate = Gate()
+        pace = Pace()
         loop = asyncio.get_running_loop()
         client = RetryingClient(
             Provider(ModelError(Failure.RATE_LIMIT, "wait", 0.2), FINE, FINE),
             Budget(),
             RetryPolicy(base_seconds=0.001),
             keep,
-            gate,
+            pace,
         )
         started = loop.time()
         first = asyncio.create_task(client.ask(Request((), Offer()), 0, 0))
