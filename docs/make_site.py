@@ -86,14 +86,18 @@ def commands_page() -> str:
 
 def variables_page() -> str:
     """All variables that stand for a flag."""
-    used: dict[str, list[str]] = {}
+    used: dict[str, dict[str, list[str]]] = {}
     for path, command in _commands(root):
         for option in command.params:
             if option.envvar:
-                used.setdefault(f"`{option.envvar}` | `{max(option.opts, key=len)}`", []).append(" ".join(path))
-    rows = "\n".join(f"| {variable} | {', '.join(places)} |" for variable, places in sorted(used.items()))
+                flags = used.setdefault(str(option.envvar), {})
+                flags.setdefault(max(option.opts, key=len), []).append(" ".join(path))
     about = "A flag wins over its variable. [Settings](../settings.md) has the order, and the variables without a flag."
-    return f"# Environment variables\n\n{about}\n\n| variable | flag | of |\n| --- | --- | --- |\n{rows}"
+    lines = [
+        f"- `{variable}`: " + "; ".join(f"`{flag}` of {', '.join(places)}" for flag, places in flags.items())
+        for variable, flags in sorted(used.items())
+    ]
+    return "\n".join(["# Environment variables", "", about, "", *lines])
 
 
 def _described(value: object) -> str:

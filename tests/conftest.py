@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.warm import client as warm
+
 # A busy machine is no failure: no example has a time limit.
 hypothesis.settings.register_profile("toolbelt", deadline=None)
 hypothesis.settings.load_profile("toolbelt")
@@ -17,6 +20,12 @@ hypothesis.settings.load_profile("toolbelt")
 # Many tests start toolbelt as a process. Where no bytecode is written, each compiles all of it anew: 0.3 to 1 s of CPU.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+warm.install()
+gc.disable()  # until all tests are collected: they stay, and so does what they import
+
+
+_TESTS = Path(__file__).parent
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARED_DATA = Path(os.environ.get("TOOLBELT_TEST_DATA", _BESIDE))
@@ -31,6 +40,18 @@ needs_shared_data = pytest.mark.skipif(
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache folder for the whole run: what is counted once need not be again."""
     return tmp_path_factory.mktemp("cache")
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but not among the tests and modules that there are."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start processes cold where a test asks for it, or measures them."""
+    folder = item.path.relative_to(_TESTS).parts[0]
+    warm.set_cold(item.get_closest_marker("cold") is not None or folder in ("benchmarks", "real"))
 
 
 _NUMBERS = itertools.count()

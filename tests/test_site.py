@@ -52,7 +52,7 @@ def test_C_every_command_and_flag_is_in_the_reference(generator: ModuleType) -> 
                 assert f"{max(parameter.opts, key=len)}" in section, name
             if parameter.envvar:
                 assert f"`{parameter.envvar}`" in section
-                assert f"| `{parameter.envvar}` |" in variables
+                assert f"\n- `{parameter.envvar}`: " in variables
 
 
 def _in_order(names: dict[str, Any]) -> list[str]:

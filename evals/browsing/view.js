@@ -119,17 +119,18 @@ function armLabel(arm) {
 
 function fillList() {
   const heads = ["old", "new", "run", "begun (UTC)", "dataset", "models", "toolsets", "trials", "status"];
+  const beside = (name, value, attributes = {}) => el("td", { "data-label": name, ...attributes }, value);
   const head = el("tr", {}, ...heads.map((name, at) => el("th", { scope: "col", class: at < 2 ? "choice" : null }, name)));
   const rows = list.map((run) => {
     const choices = ["old", "new"].map((side) =>
-      el("td", { class: "choice" }, el("input", { type: "radio", name: side, value: run.run, "aria-label": `${run.run} as the ${side} run` })));
+      el("td", { class: "choice", "data-label": side }, el("input", { type: "radio", name: side, value: run.run, "aria-label": `${run.run} as the ${side} run` })));
     const link = run.finished ? el("a", { href: addressOf({ show: "report", run: run.run }) }, run.run) : run.run;
     const toolsets = [...new Set(run.arms.map(armLabel))].join(", ");
     const trials = run.finished === run.planned ? run.planned.toLocaleString("en") : `${run.finished.toLocaleString("en")} of ${run.planned.toLocaleString("en")}`;
-    return el("tr", {}, ...choices, el("th", { scope: "row" }, link), el("td", {}, when(run.created)),
-      el("td", {}, el("bdi", {}, run.dataset.name)), el("td", { class: "names" }, el("bdi", {}, run.models.join(", "))),
-      el("td", { class: "names" }, el("bdi", {}, toolsets)), el("td", { class: "figure" }, trials),
-      el("td", { title: run.reason || null }, run.status));
+    return el("tr", {}, ...choices, el("th", { scope: "row" }, link), beside("begun", when(run.created)),
+      beside("dataset", el("bdi", {}, run.dataset.name)), beside("models", el("bdi", {}, run.models.join(", ")), { class: "names" }),
+      beside("toolsets", el("bdi", {}, toolsets), { class: "names" }), beside("trials", trials, { class: "figure" }),
+      beside("status", run.status, { title: run.reason || null }));
   });
   byId("runs").replaceChildren(el("thead", {}, head), el("tbody", {}, ...rows));
   choose();

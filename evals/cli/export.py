@@ -16,7 +16,7 @@ from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_blocks, show_view
+from toolbelt.console.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.economics import has_savings
 from toolbelt.evals.cli.completion import complete_runs
@@ -92,7 +92,7 @@ def report(
     if as_json:
         print_json({**written.findings.data, "files": [str(path) for path in written.files]})
         return
-    screen, findings = make_screen(), written.findings
+    findings = written.findings
     show_view(Text("\n".join([*(f"wrote {path}" for path in map(str, written.files)), ""])), whole_lines=True)
     show_blocks(run_view(findings.summary, findings.comparison, details=details))
     economics = findings.economics
@@ -104,9 +104,9 @@ def report(
         show_blocks(economics_view(economics))
     show_view(Text())
     if findings.gate is not None:
-        from toolbelt.evals.views.gate_terminal import gate_view
+        from toolbelt.evals.views.gate import gate_view
 
-        show_view(gate_view(findings.gate, screen), screen)
+        show_blocks(gate_view(findings.gate))
     else:
         show_blocks(result_view(findings.summary, findings.comparison))
 

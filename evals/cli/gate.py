@@ -13,7 +13,7 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
+from toolbelt.console.screen import notify, print_json, progress, show_blocks
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.sides import is_path, open_side
@@ -173,10 +173,9 @@ def _show(result: GateResult, *, as_json: bool, details: bool) -> Iterator[str]:
         if as_json:
             print_json(gate_data(result))
         else:
-            from toolbelt.evals.views.gate_terminal import gate_view
+            from toolbelt.evals.views.gate import gate_view
 
-            screen = make_screen()
-            show_view(gate_view(result, screen, details=details), screen)
+            show_blocks(gate_view(result, details=details))
         sys.stdout.flush()
     except OSError as error:
         # What is left in the buffer must not fail once more at the exit.

@@ -11,7 +11,7 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_blocks, show_view
+from toolbelt.console.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
@@ -95,14 +95,16 @@ def recommend(
     elif output is None:
         from toolbelt.evals.views.matrix import matrix_view, recommended_view
 
-        screen = make_screen()
-        show_view(matrix_view(matrix, screen, whole=True), screen)
+        show_blocks(matrix_view(matrix, whole=True))
         if ranking is not None:
             from toolbelt.evals.views.ranking import ranking_view
 
-            show_view("", screen)
+            show_view("")
             show_blocks(ranking_view(ranking))
-        show_view(recommended_view(matrix), screen, whole_lines=True)
+        show_view("")
+        heading, entries = recommended_view(matrix)
+        show_blocks([heading])
+        click.echo(entries, nl=False)
     return _exit_code(matrix, sure=sure)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from toolbelt.console.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.result import find_result
@@ -44,7 +46,7 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool, details: bo
     screen = make_screen()
     show_blocks(run_view(summary, comparison, details=details))
     if matrix is not None:
-        _show_matrix(matrix, screen)
+        _show_matrix(matrix)
     _show_probed(probes, screen)
     show_view("", screen)
     show_blocks(result_view(summary, comparison))
@@ -89,12 +91,15 @@ def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
     return {"compatibility": matrix_data(matrix)}
 
 
-def _show_matrix(matrix: Matrix, screen: Console) -> None:
+def _show_matrix(matrix: Matrix) -> None:
     from toolbelt.evals.views.matrix import matrix_view, recommended_view
 
-    show_view("", screen)
-    show_view(matrix_view(matrix, screen), screen)
-    show_view(recommended_view(matrix), screen, whole_lines=True)
+    show_view("")
+    show_blocks(matrix_view(matrix))
+    heading, entries = recommended_view(matrix)
+    show_view("")
+    show_blocks([heading])
+    click.echo(entries, nl=False)
 
 
 def _probed_beside(store: RunStore, summary: RunSummary) -> list[StandingProbe]:

@@ -179,8 +179,7 @@ def summary_table(comparison: Comparison) -> Table:
     columns = [(column, cells) for column, cells in columns if any(cell != Span("") for cell in cells)]
     cells = zip(*(cells for _, cells in columns), strict=True)
     rows = tuple(Row(label, row, group) for (label, group), row in zip(_labels(comparison), cells, strict=True))
-    group_label = "model" if any(row.group for row in rows) else ""
-    return Table("arm", tuple(column for column, _ in columns), rows, group_label, caption="The arms compared")
+    return Table("arm", tuple(column for column, _ in columns), rows, "model", caption="The arms compared")
 
 
 def _labels(comparison: Comparison) -> list[tuple[str, str]]:

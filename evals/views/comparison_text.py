@@ -61,6 +61,7 @@ _WITHIN: Mapping[Verdict, Badge] = MappingProxyType(
 
 
 _ORDER = tuple(badge.word for badge in (*VERDICTS.values(), *TRADE_OFFS.values()))
+_OPEN = (VERDICTS[Verdict.INSUFFICIENT_DATA].word, _WITHIN[Verdict.INSUFFICIENT_DATA].word)
 _MOST_NAMED = 3
 """The most arms of one finding that are named."""
 
@@ -191,20 +192,20 @@ def has_own_bases(comparison: Comparison) -> bool:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """`More accurate: loadout; undecided: dynamic; about 2,400 cases would do`, by the first share; many arms are
-    counted.
+    """`More accurate: loadout; undecided: dynamic; about 2,400 cases would do.`, by the first share; many arms are
+    counted. What nobody can take is left out, if there is anything else.
     """
+    usable = [pair for pair in comparison.pairs if not (comparison.is_within and is_oracle(pair.new.toolset))]
+    pairs = usable or comparison.pairs
     findings: dict[str, list[ArmComparison]] = {}
-    for pair in comparison.pairs:
+    for pair in pairs:
         if pair.verdict is not None:
             findings.setdefault(finding_badge(comparison, pair).word, []).append(pair)
-    parts = [f"{word}: {_arms(comparison, findings[word])}" for word in _ORDER if word in findings]
-    # No number of cases helps an arm that no longer fits the window, and nobody can take an oracle.
-    unsure = [
-        pair.main_contrast
-        for pair in comparison.pairs
-        if not (pair.newly_overflowing or pair.unfit or (comparison.is_within and is_oracle(pair.new.toolset)))
-    ]
+    # What is undecided stands last, before what would decide it.
+    order = sorted((word for word in _ORDER if word in findings), key=lambda word: word in _OPEN)
+    parts = [f"{word}: {_arms(comparison, findings[word])}" for word in order]
+    # No number of cases helps an arm that no longer fits the window.
+    unsure = [pair.main_contrast for pair in usable if not (pair.newly_overflowing or pair.unfit)]
     advice = describe_advice(unsure, comparison.margin, comparison.level)
     text = "; ".join(filter(None, (*parts, advice))) or "no verdict"
     return f"{text[0].upper()}{text[1:]}."

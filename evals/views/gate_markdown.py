@@ -17,7 +17,7 @@ from toolbelt.evals.analysis.gate.changed_tools import put_first
 from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.gate_terminal import short_labels
+from toolbelt.evals.views.gate import short_labels
 from toolbelt.render.markdown import escaped, escaped_html
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.text import plural
@@ -149,15 +149,13 @@ def _arms(result: GateResult, comparison: Comparison) -> str:
     labels = short_labels(result.checks)
     verdicts = {pair.new.label: _worst(result.checks, pair.new.label) for pair in comparison.pairs}
     has_cost = any(pair.contrast(Measure.COST_USD).new for pair in comparison.pairs)
-    headers = ["", "arm", measure.value, "difference, points (95%)", "flipped", "definition tokens", "prompt tokens"]
+    headers = ["arm", measure.value, "difference, points (95%)", "flipped", "prompt tokens"]
     rows = [
         [
-            _MARKS[verdicts[pair.new.label]],
-            escaped(labels.get(pair.new.label, pair.new.label)),
+            f"{_MARKS[verdicts[pair.new.label]]} {escaped(labels.get(pair.new.label, pair.new.label))}",
             _both(pair.contrast(measure), format_share),
             _difference(pair.contrast(measure), comparison.margin),
             count_flips(pair.flips, result.run.epochs) if pair.flips else NOTHING,
-            _amount(pair.contrast(Measure.DEFINITION_TOKENS)),
             _amount(pair.contrast(Measure.PROMPT_TOKENS)),
             *([_both(pair.contrast(Measure.COST_USD), format_cost)] if has_cost else []),
         ]

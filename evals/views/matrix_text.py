@@ -209,7 +209,7 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
     if any(cell.is_chosen or cell.is_unsure for cell in cells):
         yield f"small: {SMALL_MEANING}"
     if any(cell.is_best for cell in cells):
-        yield "^ the best as measured"
+        yield "^ the best as measured, of those that a model can be given"
     if any(cell.overflow_kind is OverflowKind.TOO_LONG for cell in cells):
         yield "too long: of its trials, that did not fit the model; they are in no accuracy"
     if any(cell.overflow_kind is OverflowKind.TOO_MANY for cell in cells):

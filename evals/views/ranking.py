@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
 from toolbelt.evals.analysis.matrix.ranking import RankedArm, Ranking, Standing
+from toolbelt.evals.toolsets.spec import find_toolset
 from toolbelt.evals.views.result_text import describe_model
 from toolbelt.render.numbers import ESTIMATED, NOTHING, format_cost, format_glance, format_seconds, format_share
 from toolbelt.text import plural
@@ -30,13 +31,21 @@ def ranking_view(ranking: Ranking) -> tuple[Block, ...]:
     return (
         Heading("Which model with which toolset?", level=2),
         ranking_table(ranking),
-        Note(
-            f"= as good: surely not worse than the best by more than {format_margin(ranking.margin)} points; "
-            "≈ undecided: these cases cannot tell",
-            Tone.FAINT,
-        ),
-        Listing(tuple(map(Span, conclusions(ranking)))),
+        *_legend(ranking),
+        Listing(tuple(map(Span, (*conclusions(ranking), *_by_case(ranking))))),
     )
+
+
+def _legend(ranking: Ranking) -> Iterator[Block]:
+    """What the words of the table mean that are not plain."""
+    meanings = {
+        Standing.AS_GOOD: f"surely not worse than the best by more than {format_margin(ranking.margin)} points",
+        Standing.UNDECIDED: "these cases cannot tell",
+    }
+    present = {each.standing for each in ranking.arms}
+    shown = [f"{_STANDINGS[standing].word}: {text}" for standing, text in meanings.items() if standing in present]
+    if shown:
+        yield Note("; ".join(shown), Tone.FAINT)
 
 
 def ranking_table(ranking: Ranking) -> Table:
@@ -47,12 +56,15 @@ def ranking_table(ranking: Ranking) -> Table:
         Column("standing", "Against the most accurate arm.", is_text=True),
         Column("points", "Accuracy less that of the best, in percentage points, with its 95% interval."),
         Column("prompt tokens", "Over all requests of a trial; ~ own count.", "prompt\ntokens"),
-        *((Column("cost per trial", "In US dollars.", "cost\n/trial"),) if has_costs else ()),
-        Column("latency median", "Of a request.", "latency\nmedian"),
+        *((Column("cost per trial", "In US dollars.", "cost\n/trial", is_spare=True),) if has_costs else ()),
+        Column("latency median", "Of a request.", "latency\nmedian", is_spare=True),
     )
-    return Table(
-        "model · toolset", columns, tuple(_row(ranking, each, has_costs) for each in ranking.arms), name="ranking"
+    is_one = len({each.arm.model for each in ranking.arms}) == 1
+    rows = tuple(
+        _row(ranking, each, has_costs)._replace(label=each.arm.toolset_label if is_one else each.arm.label)
+        for each in ranking.arms
     )
+    return Table("toolset" if is_one else "model · toolset", columns, rows, name="ranking")
 
 
 def _row(ranking: Ranking, each: RankedArm, has_costs: bool) -> Row:
@@ -101,6 +113,16 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
         yield f"About {format_glance(ranking.cases_wanted)} cases like these would decide{cost}."
     elif undecided:
         yield "No number of cases up to a million would decide, if the arms are as close as measured."
+
+
+def _by_case(ranking: Ranking) -> Iterator[str]:
+    """Why the most accurate arm may not be what is recommended for a model."""
+    label, spec = ranking.arms[0].arm.toolset_label, find_toolset(ranking.arms[0].arm.toolset)
+    if spec is not None and not spec.is_assignable:
+        yield (
+            f"{label} goes by the role of each case, so toolbelt.yaml cannot give it to a model; what is recommended "
+            "for that file is the best of the others."
+        )
 
 
 def _name(each: RankedArm) -> str:

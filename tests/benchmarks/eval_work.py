@@ -16,6 +16,7 @@ from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter, RunSettings
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
@@ -100,6 +101,7 @@ class Harness:
         store: The file.
         api_base: Of a hosted model.
         transport: How it is asked.
+        recorded: Recorded responses of the model, if it is asked over a response cache.
     """
 
     def __init__(
@@ -109,10 +111,11 @@ class Harness:
         toolset: str,
         store: Path,
         api_base: str | None = None,
+        recorded: RecordedResponses | None = None,
         transport: Transport = Transport.AUTO,
     ) -> None:
         self.dataset, self.toolset, self.store = str(dataset), toolset, store
-        self.model, self.options = model, ModelOptions(api_base, transport=transport)
+        self.model, self.options, self.recorded = model, ModelOptions(api_base, transport=transport), recorded
 
     def run(self, epochs: int = 1, limit: int | None = None) -> int:
         """Run it once; how many trials that were."""
@@ -128,7 +131,8 @@ class Harness:
         with RunStore(self.store) as store:
             run = store.create(plan, [one.renderer.tokenizer for one in prepared])
             keep = partial(store.add_request, run)
-            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep)
+            responses = {} if self.recorded is None else {name: ModelResponses(self.recorded, name, "provider")}
+            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep, responses)
             with watch(plan, store.connection, run, budget) as watcher:
                 cases = inputs.cases_of(plan)
                 end = run_to_end(Runner(plan, run, store, cases, runners, watcher, CONCURRENCY))

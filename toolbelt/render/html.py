@@ -13,7 +13,7 @@ from markupsafe import Markup
 from toolbelt.render.numbers import format_cell, format_interval
 from toolbelt.text import visible
 from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Picture, Shares
-from toolbelt.views.cells import Badge, Bar, Cell, Proportion, Span, Tone, sort_key
+from toolbelt.views.cells import Badge, Bar, Cell, Proportion, Shaded, Span, Tone, sort_key
 from toolbelt.views.table import Column, Group, Row, Table
 
 _MARKS: Mapping[Tone, str] = MappingProxyType(
@@ -201,6 +201,8 @@ def _figure(cell: Cell, column: Column, greatest: float) -> Markup:
             return badge(cell.word, cell.tone)
         case Span():
             return Markup('<bdi class="{}">{}</bdi>').format(cell.tone.value, visible(cell.text))
+        case Shaded():
+            return Markup("<bdi>{}</bdi>").format(visible(cell.text))
         case Bar():
             return Markup("") if cell.share is None else _bar(min(max(cell.share, 0.0), 1.0))
         case Proportion():

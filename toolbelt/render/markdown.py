@@ -116,7 +116,7 @@ def _table(table: Table) -> str:
             if not any(isinstance(row.cells[place], Bar) for row in table.rows)
         ]
     )
-    has_column = bool(table.group_label) and not table.groups
+    has_column = bool(table.group_label) and not table.groups and any(row.group for row in table.rows)
     headers = [*(["#"] if table.is_numbered else []), *([table.group_label] if has_column else []), table.label]
     start = len(headers)
     rows: list[list[str]] = []

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import math
 
-from toolbelt.views.cells import Amount, Badge, Bar, Cell, Count, Dollars, Percent, Proportion, Seconds, Span, Tokens
+from toolbelt.views.cells import (
+    Amount,
+    Badge,
+    Bar,
+    Cell,
+    Count,
+    Dollars,
+    Percent,
+    Proportion,
+    Seconds,
+    Shaded,
+    Span,
+    Tokens,
+)
 
 NOTHING = "–"
 ESTIMATED = "~"
@@ -86,7 +99,7 @@ def format_count(count: Count) -> str:
 def format_cell(cell: Cell) -> str:
     """The text of a cell, foreign text as it came; empty for a bar, whose figures stand beside it."""
     match cell:
-        case Span(text=text) | Badge(word=text):
+        case Span(text=text) | Badge(word=text) | Shaded(text=text):
             return text
         case Count():
             return format_count(cell)

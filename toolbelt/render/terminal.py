@@ -13,7 +13,7 @@ from rich.text import Text
 from toolbelt.render.numbers import NOTHING, format_cell, format_interval
 from toolbelt.text import visible
 from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Picture, Shares
-from toolbelt.views.cells import Badge, Bar, Cell, Proportion, Span, Tone
+from toolbelt.views.cells import Badge, Bar, Cell, Proportion, Shaded, Span, Tone
 from toolbelt.views.table import Column, Group, Row, Table
 
 STYLES: Mapping[Tone, str] = MappingProxyType(
@@ -207,6 +207,8 @@ class _Terminal:
                 )
             case Span() | Badge():
                 return Text(visible(format_cell(cell)), STYLES[cell.tone])
+            case Shaded():
+                return Text(visible(cell.text), _shade(cell))
             case Proportion() if column.has_interval and (interval := format_interval(cell.low, cell.high)):
                 return Text.assemble((format_cell(cell), "bold"), f" {interval}")
             case _:
@@ -344,6 +346,12 @@ def _inline(text: str) -> str:
     start = " " * (len(text) - len(text.lstrip(" ")))
     end = " " * (len(text) - len(text.rstrip(" "))) if text.strip() else ""
     return f"{start}{visible(text)}{end}"
+
+
+def _shade(cell: Shaded) -> str:
+    if not cell.ground:
+        return STYLES[Tone.FAINT]
+    return f"{'bold ' if cell.is_strong else ''}{cell.ink} on {cell.ground}"
 
 
 def _bold(tone: Tone) -> str:

@@ -99,12 +99,28 @@ class Bar(NamedTuple):
     has_track: bool = False
 
 
-Cell = Span | Badge | Count | Amount | Tokens | Proportion | Percent | Dollars | Seconds | Bar
+class Shaded(NamedTuple):
+    """A figure, or words, on a colour of a scale where colours can be shown.
+
+    Attributes:
+        text: What it says without the colour, too.
+        ink: Colour of the text, as `#rrggbb`; empty for that of the page.
+        ground: Colour behind it; empty for none, where the text is less prominent.
+        is_strong: Whether it stands out among the others.
+    """
+
+    text: str
+    ink: str = ""
+    ground: str = ""
+    is_strong: bool = False
+
+
+Cell = Span | Badge | Count | Amount | Tokens | Proportion | Percent | Dollars | Seconds | Bar | Shaded
 
 
 def sort_key(cell: Cell) -> float | str | None:
     """What a table is sorted by where readers may sort it; `None` where nothing is known."""
-    if isinstance(cell, Span):
+    if isinstance(cell, Span | Shaded):
         return cell.text
     if isinstance(cell, Badge):
         return cell.word

@@ -1,4 +1,4 @@
-"""The least that can be done with aiohttp: a loop of posts with `json=`, whose answers' arguments are parsed."""
+"""The least that a plain client does: aiohttp, definitions written at each request, arguments parsed, nothing kept."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ def main(folder: str, url: str) -> None:
     queries = [case["query"] for case in json.loads((Path(folder) / "queries.json").read_text())]
     loop = asyncio.new_event_loop()
 
+    async def ask(session: aiohttp.ClientSession, query: str) -> None:
+        messages = [{"role": "user", "content": query}]
+        body = {"model": "pick-first", "messages": messages, "tools": tools, "seed": 0}
+        async with session.post(f"{url}/chat/completions", json=body) as response:
+            answer = await response.json()
+        function = answer["choices"][0]["message"]["tool_calls"][0]["function"]
+        assert function["name"] == ANSWER
+        json.loads(function["arguments"])
+
     async def block(cases: int) -> None:
         left = islice(queries, cases)
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=CONCURRENCY)) as session:
 
             async def worker() -> None:
                 for query in left:
-                    messages = [{"role": "user", "content": query}]
-                    body = {"model": "pick-first", "messages": messages, "seed": 0, "tools": tools}
-                    async with session.post(f"{url}/chat/completions", json=body) as response:
-                        answer = await response.json()
-                    function = answer["choices"][0]["message"]["tool_calls"][0]["function"]
-                    assert function["name"] == ANSWER
-                    json.loads(function["arguments"])
+                    await ask(session, query)
 
             await asyncio.gather(*(worker() for _ in range(CONCURRENCY)))
 

@@ -13,7 +13,7 @@ from toolbelt.providers.endpoints import Transport
 
 def main(folder: str, url: str, store: str, transport: str = Transport.AUTO) -> None:
     """Serve blocks of trials, each a run of its own."""
-    harness = Harness(folder, "openai/pick-first", "full", Path(store), url, Transport(transport))
+    harness = Harness(folder, "openai/pick-first", "full", Path(store), url, transport=Transport(transport))
 
     def block(cases: int) -> None:
         gc.freeze()  # a command reads its files before litellm is there, so that no collection meanwhile walks it

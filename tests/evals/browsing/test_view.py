@@ -20,7 +20,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.cli.conftest import Ran
+from tests.evals.viewer.accessible import grave_problems
 from tests.evals.viewer.browser import find_chromium
+from tests.evals.viewer.legible import faint_texts
 
 RUNS = 3
 
@@ -250,9 +252,13 @@ def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(serve
         assert page.locator("#charts .version").count() == 2
         assert page.inner_text("#charts .versions").count("toolbelt 9.9.9") == 1
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        page.check("#runs tbody tr:nth-child(3) input[name=old]")
-        page.check("#runs tbody tr:nth-child(2) input[name=new]")
-        page.click("#compare button")
+        assert page.locator("#runs").evaluate("table => table.scrollWidth - table.closest('.scroll').clientWidth") <= 0
+        assert grave_problems(page) == []
+        assert faint_texts(page) == []
+        page.locator("#runs tbody tr:nth-child(3) input[name=old]").focus()
+        for key in ("Space", "Tab", "ArrowDown"):  # the second run as the new one, with keys alone
+            page.keyboard.press(key)
+        page.locator("#compare button").press("Enter")
         page.frame_locator("#frame").locator("h1", has_text="against").wait_for()
         page.click("#back a")
         page.wait_for_selector("#overview:not([hidden])")

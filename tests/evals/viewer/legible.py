@@ -15,7 +15,7 @@ _TEXTS = """
   while (walker.nextNode()) {
     const text = walker.currentNode.textContent.trim();
     const own = walker.currentNode.parentElement;
-    if (!text || own.closest("script, style, option, noscript") || !own.getClientRects().length) continue;
+    if (!text || own.closest("script, style, option, noscript, :disabled") || !own.getClientRects().length) continue;
     let ground = "rgb(255, 255, 255)";
     let opacity = 1;
     for (let one = own; one; one = one.parentElement) opacity *= Number(getComputedStyle(one).opacity);

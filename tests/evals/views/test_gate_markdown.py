@@ -25,9 +25,9 @@ Run 20260301-120000-beef, against baseline.json: 40 cases of office.
 - ❌ **accuracy** full: 97.5% → 75.0%, -22.5 points (-38.4 to -7.6), margin 2.0; 10 cases now wrong (10 to \
 git/log), 1 now right
 
-|  | arm | accuracy | difference, points (95%) | flipped | definition tokens | prompt tokens |
-| --- | --- | --- | --- | --- | --- | --- |
-| ❌ | full | 97.5% → 75.0% | -22.5 (-38.4 to -7.6) | 10 cases now wrong, 1 now right | 100 | 150 |
+| arm | accuracy | difference, points (95%) | flipped | prompt tokens |
+| --- | --- | --- | --- | --- |
+| ❌ full | 97.5% → 75.0% | -22.5 (-38.4 to -7.6) | 10 cases now wrong, 1 now right | 150 |
 
 <details><summary>local/bm25 · full: 10 cases now wrong, 1 now right</summary>
 
@@ -67,9 +67,9 @@ Run 20260301-120000-beef, against baseline.json: 40 cases of office.
 - ❌ **solved** full: 100.0% → 75.0%, -25.0 points (-40.2 to -14.0), margin 2.0; 10 cases now wrong (10 with wrong \
 arguments), 0 now right
 
-|  | arm | solved | difference, points (95%) | flipped | definition tokens | prompt tokens |
-| --- | --- | --- | --- | --- | --- | --- |
-| ❌ | full | 100.0% → 75.0% | -25.0 (-40.2 to -14.0) | 10 cases now wrong, 0 now right | 100 | 150 |
+| arm | solved | difference, points (95%) | flipped | prompt tokens |
+| --- | --- | --- | --- | --- |
+| ❌ full | 100.0% → 75.0% | -25.0 (-40.2 to -14.0) | 10 cases now wrong, 0 now right | 150 |
 
 <details><summary>local/bm25 · full: 10 cases now wrong, 0 now right</summary>
 

@@ -6,14 +6,15 @@ import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 
 from tests.evals.analysis.evidence.sides import FULL, RIGHT, TIERED, WRONG, side
 from toolbelt.evals.analysis.gate.check_reasons import PlainReason
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.gate_terminal import gate_view, short_labels
+from toolbelt.evals.views.gate import gate_view, short_labels
+from toolbelt.render.terminal import render_terminal
 
 CODE = {"toolbelt": "1.0"}
 
@@ -21,7 +22,7 @@ CODE = {"toolbelt": "1.0"}
 def shown(result: GateResult, width: int) -> list[str]:
     file = io.StringIO()
     screen = Console(file=file, width=width, highlight=False)
-    screen.print(gate_view(result, screen))
+    screen.print(Group(*render_terminal(gate_view(result), screen)))
     return [line.rstrip() for line in file.getvalue().splitlines()]
 
 
@@ -33,10 +34,10 @@ def sample() -> GateResult:
 def test_the_verdict_is_first_then_a_line_a_check_then_what_flipped() -> None:
     lines = shown(sample(), 200)
     assert lines[0] == "regression  run 20260301-120000-beef against b.json: 40 cases of office"
-    assert lines[2].startswith("FAIL  accuracy  full  100.0% → 37.5%, -62.5 points (")
-    assert lines[2].endswith("25 cases now wrong (25 to git/log), 0 now right")
-    assert lines[3] == "pass  7 checks: comparable, reviewed, complete, arms, overflow ×2, accuracy"
-    assert lines[5:7] == [
+    assert lines[3].startswith("accuracy  FAIL     full  100.0% → 37.5%, -62.5 points (")
+    assert lines[3].endswith("25 cases now wrong (25 to git/log), 0 now right")
+    assert lines[5] == "pass 7 checks: comparable, reviewed, complete, arms, overflow ×2, accuracy"
+    assert lines[7:9] == [
         "local/bm25 · full: 25 cases now wrong, 0 now right",
         "  c15: git/log instead of git/status",
     ]
@@ -76,7 +77,7 @@ def test_a_pass_shows_what_it_lets_through() -> None:
     lost = replace(WRONG, missing=("git/blame",))
     lines = shown(check_run(side([RIGHT] * 297 + [lost] * 3, code=CODE), Limits(margin=0.1), old), 120)
     assert lines[0].startswith("no_regression  ")
-    assert lines[-5:] == [
+    assert [line for line in lines[-6:] if line] == [
         "local/bm25 · full: 3 cases now wrong, 0 now right",
         "  no case of git/blame is right any more; 3 were",
         *(f"  c{number}: git/log instead of git/blame" for number in (297, 298, 299)),
@@ -86,8 +87,8 @@ def test_a_pass_shows_what_it_lets_through() -> None:
 def test_every_check_has_a_line_when_asked() -> None:
     screen = Console(file=io.StringIO(), width=200, highlight=False)
     with screen.capture() as captured:
-        screen.print(gate_view(sample(), screen, details=True))
-    marks = [line.split()[0] for line in captured.get().splitlines()[2:10]]
+        screen.print(Group(*render_terminal(gate_view(sample(), details=True), screen)))
+    marks = [line.split()[1] for line in captured.get().splitlines()[3:11]]
     assert marks == ["pass"] * 6 + ["FAIL", "pass"]
 
 

@@ -1,0 +1,103 @@
+"""A gate's verdict as views: the verdict first, then why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison
+from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
+from toolbelt.evals.analysis.comparison.reason_text import describe_differences
+from toolbelt.evals.analysis.gate.changed_tools import put_first
+from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
+from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
+from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Heading, Line, Listing, Note
+from toolbelt.views.cells import Badge, Span, Tone
+from toolbelt.views.table import Column, Row, Table
+
+MARKS: Mapping[Verdict, str] = MappingProxyType(
+    {Verdict.NO_REGRESSION: "pass", Verdict.REGRESSION: "FAIL", Verdict.INSUFFICIENT_DATA: "unsure"}
+)
+"""The mark before a check."""
+_TONES: Mapping[Verdict, Tone] = MappingProxyType(
+    {Verdict.NO_REGRESSION: Tone.GOOD, Verdict.REGRESSION: Tone.BAD, Verdict.INSUFFICIENT_DATA: Tone.WARNING}
+)
+_MOST_FLIPS = 20
+_MOST_LOST = 5
+_MOST_CHANGED = 10
+
+
+def gate_view(result: GateResult, *, details: bool = False) -> Iterator[Block]:
+    """The verdict, what did not pass, the tools that changed, the cases that got worse, and the differences that are
+    allowed.
+
+    Args:
+        result: What the gate says.
+        details: Whether each check that passed has a line; else one line is for all of them.
+    """
+    against = "" if result.comparison is None else f" against {result.comparison.old.name}"
+    about = f"run {result.run.name}{against}: {plural(result.run.cases, 'case')} of {result.run.dataset}"
+    yield Line((Span(result.verdict.value, _TONES[result.verdict]), Span(f"  {about}")))
+    folded = () if details else tuple(check for check in result.checks if check.verdict is Verdict.NO_REGRESSION)
+    if shown := tuple(check for check in result.checks if check not in folded):
+        yield _checks(shown)
+    if folded:
+        yield Note(_passing_line(folded))
+    if result.changed:
+        yield Heading(f"{plural(len(result.changed), 'tool')} changed", level=2)
+        yield _listing([describe_changed(tool) for tool in result.changed], _MOST_CHANGED)
+    for pair in result.comparison.pairs if result.comparison else ():
+        if any(flip.change < 0 for flip in pair.flips):
+            lost = [tool for tool in result.lost if tool.arm == pair.new.label]
+            yield from _flips(pair, lost, result.run.epochs, {tool.tool for tool in result.changed})
+    if result.comparison and result.comparison.differences:
+        yield Listing(tuple(Span(line, Tone.FAINT) for line in describe_differences(result.comparison)))
+
+
+def _checks(checks: tuple[GateCheck, ...]) -> Table:
+    labels = short_labels(checks)
+    has_arms = any(labels.values())
+    columns = (Column("verdict", is_text=True), *((Column("arm", is_text=True),) if has_arms else ()))
+    rows = tuple(
+        Row(
+            check.name,
+            (
+                Badge(MARKS[check.verdict], _TONES[check.verdict]),
+                *((Span(labels[check.arm]),) if has_arms else ()),
+                Span(describe_check_reason(check)),
+            ),
+        )
+        for check in checks
+    )
+    return Table("check", (*columns, Column("why", is_text=True)), rows)
+
+
+def _listing(lines: Sequence[str], most: int) -> Listing:
+    more = [f"… and {len(lines) - most:,} more; --json has all"] if len(lines) > most else []
+    return Listing(tuple(map(Span, [*lines[:most], *more])))
+
+
+def short_labels(checks: tuple[GateCheck, ...]) -> Mapping[str, str]:
+    """The names of the checks' arms: without the model where all have the same."""
+    labels = dict.fromkeys(check.arm for check in checks)
+    models = {label.split(" · ")[0] for label in labels if label}
+    if len(models) != 1 or any(label and " · " not in label for label in labels):
+        return {label: label for label in labels}
+    return {label: label.partition(" · ")[2] for label in labels}
+
+
+def _passing_line(checks: tuple[GateCheck, ...]) -> str:
+    counts = Counter(check.name for check in checks)
+    names = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in counts.items())
+    return f"{MARKS[Verdict.NO_REGRESSION]}  {plural(len(checks), 'check')}: {names}"
+
+
+def _flips(pair: ArmComparison, lost: Sequence[LostTool], epochs: int, changed: Collection[str]) -> Iterator[Block]:
+    worse = [flip for flip in put_first(pair.flips, changed) if flip.change < 0]
+    yield Heading(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", level=2)
+    if lost:
+        yield Listing(tuple(Span(describe_lost(tool), Tone.WARNING) for tool in lost[:_MOST_LOST]))
+    yield _listing([f"{flip.case}: {describe_flip(flip)}" for flip in worse], _MOST_FLIPS)

@@ -1,0 +1,230 @@
+"""The process behind `tests.warm.client`: it imports what commands import, and clones itself when a test starts one.
+
+Run as a script, with one end of a socket pair and `litellm` or `-` as arguments. Once it is ready, it sends a byte. A
+request is eight bytes with the three standard streams attached, then that many bytes of pickle; the answer is the
+process id, or 0 where nothing could be started.
+
+A clone is a child of whoever started the server, not of the server (`CLONE_PARENT`): the test waits for it, signals it
+and reads its exit code as of any process that it started itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import gc
+import importlib
+import io
+import os
+import pickle
+import pkgutil
+import platform
+import runpy
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from typing import Any, NoReturn
+
+HEAD_BYTES = 8
+READY = b"r"
+_CLONE_PARENT = 0x00008000
+_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
+_LEFT_OUT = ("__main__", ".pictures", ".frames", ".exports.loading")
+"""Of our own modules: what imports matplotlib, or pandas, which starts a thread."""
+_OTHERS = (
+    "aiohttp.web",
+    "anyio._backends._asyncio",
+    "click.shell_completion",
+    "dotenv",
+    "encodings.utf_8_sig",
+    "jsonschema",
+    "jsonschema_rs",
+    "mcp.client.client",
+    "mcp.client.stdio",
+    "mcp.client.streamable_http",
+    "mcp.server.lowlevel",
+    "mcp.server.sse",
+    "mcp.server.stdio",
+    "mcp.server.streamable_http_manager",
+    "rich.console",
+    "rich.live",
+    "rich.progress",
+    "rich.table",
+    "tiktoken_ext.openai_public",
+    "uvicorn",
+    "yaml",
+)
+"""Libraries that are imported when first needed. None may start a thread, or read variables that tests set."""
+
+
+def serve(connection: socket.socket, client: Any) -> dict[str, Any]:
+    """Answer requests until the other end closes; in a clone, return what it is to run.
+
+    Args:
+        connection: To who asks.
+        client: The module `tests.warm.client`.
+    """
+    while True:
+        head, streams, _, _ = socket.recv_fds(connection, HEAD_BYTES, 3)
+        if not head:
+            os._exit(0)
+        body = b""
+        while len(body) < int.from_bytes(head):
+            body += connection.recv(1 << 20)
+        request: dict[str, Any] = pickle.loads(body)
+        pid = _clone()
+        if pid == 0:
+            connection.close()
+            if request.get("starts_others"):
+                ours, connection = socket.socketpair()
+                if os.fork() == 0:  # the clone's own server, whose clones are the clone's children
+                    ours.close()
+                    _close(streams)
+                    continue
+                connection.close()
+            _become(request, streams)
+            if request.get("starts_others"):
+                client.adopt(ours)
+            return request
+        _close(streams)
+        connection.sendall(max(pid, 0).to_bytes(HEAD_BYTES))
+
+
+def _close(streams: list[int]) -> None:
+    for stream in streams:
+        os.close(stream)
+
+
+def _clone() -> int:
+    """As `os.fork`, but the clone's parent is this process's parent."""
+    python, libc = ctypes.pythonapi, ctypes.PyDLL(None)
+    libc.syscall.restype = ctypes.c_long
+    python.PyOS_BeforeFork()
+    pid = int(
+        libc.syscall(ctypes.c_long(_CLONE), ctypes.c_long(_CLONE_PARENT | signal.SIGCHLD), None, None, None, None)
+    )
+    if pid == 0:
+        python.PyOS_AfterFork_Child()
+    else:
+        python.PyOS_AfterFork_Parent()
+    return pid
+
+
+def _become(request: dict[str, Any], streams: list[int]) -> None:
+    """Take over what a new process would start with."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    if request["session"]:
+        os.setsid()
+    if request["terminal"]:
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    os.chdir(request["cwd"])
+    os.umask(request["umask"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        stream = _open(number, mode)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    paths = [path for path in request["environment"].get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:0] = [request["cwd"], *paths]
+    importlib.invalidate_caches()
+    sys.argv[1:] = request["arguments"]
+    sys.orig_argv[1:] = ["-m", request["module"], *request["arguments"]]
+    gc.enable()
+
+
+def _open(number: int, mode: str) -> Any:
+    """A standard stream as the interpreter opens it."""
+    is_unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    binary: Any = open(number, f"{mode}b", 0 if is_unbuffered and mode == "w" else -1, closefd=False)  # noqa: SIM115
+    stream: Any = io.TextIOWrapper(
+        binary,
+        "utf-8",
+        "backslashreplace" if number == 2 else sys.stdout.errors,
+        newline="\n",
+        line_buffering=not is_unbuffered and (number == 2 or binary.isatty()),
+        write_through=is_unbuffered,
+    )
+    stream.mode = mode
+    return stream
+
+
+def _run(request: dict[str, Any]) -> NoReturn:
+    """Run the module as `python -m` does, and end without taking the interpreter apart, which would take 0.1 s."""
+    code = 0
+    try:
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        code = _exit_code(error.code)
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        code = -signal.SIGINT
+    except BaseException:  # noqa: BLE001  as the interpreter does
+        traceback.print_exc()
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are no daemons
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        code = code or 120
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code & 0xFF)
+
+
+def _exit_code(code: object) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    sys.stderr.write(f"{code}\n")
+    return 1
+
+
+def _preload(*, with_litellm: bool) -> None:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # or it would start threads, which no clone has
+    import toolbelt.evals
+
+    own = [each.name for each in pkgutil.walk_packages(toolbelt.__path__, "toolbelt.")]
+    for name in (*own, *_OTHERS):
+        if not any(part in name for part in _LEFT_OUT):
+            importlib.import_module(name)
+    if with_litellm:  # which takes as long as all the rest
+        from toolbelt.providers.litellm_loading import load_litellm
+
+        load_litellm()
+
+
+def main() -> None:
+    """Import, then serve."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the commands; this ends with its connection
+    client = importlib.import_module("client")
+    del sys.path[0]  # the folder of this script
+    gc.disable()
+    _preload(with_litellm=sys.argv[2] == "litellm")
+    gc.collect()
+    gc.freeze()
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    connection.sendall(READY)
+    del sys.argv[1:]
+    _run(serve(connection, client))
+
+
+if __name__ == "__main__":
+    main()
