@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
@@ -21,6 +22,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 warm.install()
+gc.disable()  # until all tests are collected: they stay, and so does what they import
+
+
 _TESTS = Path(__file__).parent
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -36,6 +40,12 @@ needs_shared_data = pytest.mark.skipif(
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache folder for the whole run: what is counted once need not be again."""
     return tmp_path_factory.mktemp("cache")
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but not among the tests and modules that there are."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

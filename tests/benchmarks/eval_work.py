@@ -16,6 +16,7 @@ from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter, RunSettings
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
@@ -85,13 +86,20 @@ class Harness:
         toolset: As on the command line.
         store: The file.
         api_base: Of a hosted model.
+        recorded: Recorded responses of the model, if it is asked over a response cache.
     """
 
     def __init__(
-        self, dataset: str | Path, model: str | Model, toolset: str, store: Path, api_base: str | None = None
+        self,
+        dataset: str | Path,
+        model: str | Model,
+        toolset: str,
+        store: Path,
+        api_base: str | None = None,
+        recorded: RecordedResponses | None = None,
     ) -> None:
         self.dataset, self.toolset, self.store = str(dataset), toolset, store
-        self.model, self.options = model, ModelOptions(api_base)
+        self.model, self.options, self.recorded = model, ModelOptions(api_base), recorded
 
     def run(self, epochs: int = 1, limit: int | None = None) -> int:
         """Run it once; how many trials that were."""
@@ -107,7 +115,8 @@ class Harness:
         with RunStore(self.store) as store:
             run = store.create(plan, [one.renderer.tokenizer for one in prepared])
             keep = partial(store.add_request, run)
-            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep)
+            responses = {} if self.recorded is None else {name: ModelResponses(self.recorded, name, "provider")}
+            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep, responses)
             with watch(plan, store.connection, run, budget) as watcher:
                 cases = inputs.cases_of(plan)
                 end = run_to_end(Runner(plan, run, store, cases, runners, watcher, CONCURRENCY))

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ import yaml
 
 from tests.cli.conftest import Toolbelt
 from tests.servers.mcp_scripts import listed_tool, write_config, write_script
+from tests.warm.client import take_terminal
 from tests.wording import mentions
 
 FILES = ("catalog.json", "starter.loadout.yaml", "toolbelt.yaml")
@@ -156,9 +158,16 @@ def test_M3_at_a_terminal_it_asks_for_each_server_and_before_it_replaces(clients
 
 def _answer(*arguments: str, answers: tuple[str, ...]) -> str:
     """Run at a terminal; each answer is typed once a question stands there."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(sys.executable, [sys.executable, "-m", "toolbelt", *arguments])
+    terminal, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolbelt", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=take_terminal,  # noqa: PLW1509
+    )
+    os.close(theirs)
     shown, left, deadline = "", list(answers), time.monotonic() + 60
     try:
         while time.monotonic() < deadline:
@@ -176,6 +185,6 @@ def _answer(*arguments: str, answers: tuple[str, ...]) -> str:
                 shown += "\n"
     finally:
         os.close(terminal)
-        os.waitpid(pid, 0)
+        process.wait(60)
     assert not left, shown
     return shown

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import select
 import shlex
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import SMALL, Toolbelt
+from tests.warm.client import take_terminal
 from tests.wording import each_mentions, mentions
 
 ALL_FLAGS = [
@@ -240,7 +239,7 @@ class Terminal:
             stderr=terminal,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment},
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  or Ctrl-C would be a letter
+            preexec_fn=take_terminal,  # noqa: PLW1509  or Ctrl-C would be a letter
         )
         os.close(terminal)
         self.seen = ""

@@ -34,8 +34,9 @@ LIMITS = UpstreamLimits(start=3, first_wait=0.2)
 class Faulty:
     """A gateway over the server `bad`, which misbehaves, and the server `good`, which must not notice."""
 
-    def __init__(self, client: Client, state: GatewayClient, log: list[str]) -> None:
+    def __init__(self, client: Client, state: GatewayClient, log: list[str], call_seconds: float) -> None:
         self.client, self.log = client, log
+        self._call_seconds = call_seconds
         self._state = state
 
     def pid(self, server: str) -> int:
@@ -50,7 +51,7 @@ class Faulty:
         """The other server is the same process, and answers at once."""
         started = time.monotonic()
         assert int(await self.call("good", "pid")) == pid
-        assert time.monotonic() - started < CALL_SECONDS - 0.5  # so that it waited for no call that hangs
+        assert time.monotonic() - started < self._call_seconds - 0.5  # so that it waited for no call that hangs
 
 
 @contextlib.asynccontextmanager
@@ -64,7 +65,7 @@ async def faulty(*arguments: str, call_seconds: float = CALL_SECONDS) -> AsyncIt
     try:
         async with Client(server, mode="legacy", cache=None) as client:
             await client.list_tools()
-            yield Faulty(client, state, log)
+            yield Faulty(client, state, log, call_seconds)
     finally:
         pids = [connection.upstream.pid for connection in state.connections.values()]
         await state.close()
@@ -97,20 +98,17 @@ def test_M7_a_server_that_is_killed_in_a_call_costs_that_call_and_comes_back_aft
 
 def test_M7_each_restart_waits_longer() -> None:
     async def scenario() -> None:
-        waits = []
         async with faulty() as gateway:
-            for _ in range(3):
+            for number in range(3):
+                started = time.monotonic()
                 with pytest.raises(MCPError):
                     await gateway.call("bad", "die")
-                started = time.monotonic()
                 while True:
                     with contextlib.suppress(MCPError):
                         await gateway.call("bad", "pid")
                         break
                     await asyncio.sleep(0.02)
-                waits.append(time.monotonic() - started)
-        assert waits[0] < waits[1] < waits[2]
-        assert waits[2] > 3 * LIMITS.first_wait
+                assert time.monotonic() - started >= LIMITS.first_wait * 2**number
 
     run(scenario())
 
@@ -151,7 +149,7 @@ def test_M7_a_server_that_does_not_come_up_costs_its_own_calls(argument: str) ->
 )
 def test_M7_a_server_that_misbehaves_beside_its_answers_still_answers(tool: str, arguments: dict[str, Any]) -> None:
     async def scenario() -> None:
-        async with faulty() as gateway:
+        async with faulty(call_seconds=20) as gateway:  # a busy machine takes its time with a flood
             good = int(await gateway.call("good", "pid"))
             noisy = asyncio.create_task(gateway.call("bad", tool, **arguments))
             await gateway.check_good(good)

@@ -69,26 +69,33 @@ def test_M7_a_server_that_ends_costs_its_own_calls_and_is_started_again_after_a_
     run(scenario())
 
 
+async def _fail_again(upstream: Upstream) -> float:
+    """Wait until it may be started, and fails; the time before that start."""
+    while True:
+        await asyncio.sleep(0.02)
+        began = time.monotonic()
+        with pytest.raises(UpstreamError) as refused:
+            await upstream.start()
+        if not refused.value.wait_seconds:
+            return began
+
+
 def test_M7_each_restart_waits_longer() -> None:
     async def scenario() -> None:
         broken = ServerSpec("broken", Transport.STDIO, command=sys.executable, args=("-c", "pass"))
         upstream = Upstream(broken, limits=QUICK)
-        waits = []
-        for _ in range(3):
-            with pytest.raises(UpstreamError):
-                await upstream.start()
+        began = time.monotonic()
+        with pytest.raises(UpstreamError):
+            await upstream.start()
+        for number in range(3):
             assert upstream.status is UpstreamStatus.FAILED
-            began = time.monotonic()
-            while True:
-                await asyncio.sleep(0.02)
-                try:
-                    await upstream.start()
-                except UpstreamError as error:
-                    if "started again" not in str(error):
-                        break
-            waits.append(time.monotonic() - began)
+            wait = QUICK.first_wait * 2**number
+            with pytest.raises(UpstreamError) as refused:
+                await upstream.start()
+            assert 0 < refused.value.wait_seconds <= wait
+            failed_after, began = began, await _fail_again(upstream)
+            assert time.monotonic() - failed_after >= wait
         await upstream.close()
-        assert waits[1] > waits[0]
 
     run(scenario())
 

@@ -2,9 +2,10 @@
 
 `install` puts a subclass in the place of `subprocess.Popen`. Where the command is `python -m MODULE` of ours, with
 nothing about it that a new interpreter would treat differently, the process is a clone of one that has imported
-everything (`tests.warm.server`): a child of this process with its own id, real pipes and a real exit code, 20 ms after
-the call and not 500 to 2,000 ms. Every other command starts as ever. So does all where a test is marked `cold`,
-`TOOLBELT_TEST_COLD` is set, or the system is not Linux.
+everything (`tests.warm.server`, which the first such command starts): a child of this process with its own id, real
+pipes and a real exit code, 20 ms after the call and not 500 to 2,000 ms. Every other command starts as ever. So does
+every one until the server is ready, where a test is marked `cold`, with `TOOLBELT_TEST_COLD`, and on other systems than
+Linux.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import inspect
 import os
 import pickle
 import platform
+import select
 import socket
 import subprocess
 import sys
@@ -65,12 +67,13 @@ class _Server:
         self._process: subprocess.Popen[bytes] | None = None
         self.environment: Mapping[str, str] = {}
         self.is_off = False
+        self._is_ready = False
 
     def start(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
         """The id of a clone; 0 where there is none."""
         with self._lock:
             connection = self._open()
-            if connection is None:
+            if connection is None or not self._check_ready(connection):
                 return 0
             body = pickle.dumps(request)
             socket.send_fds(connection, [len(body).to_bytes(_HEAD_BYTES)], streams)
@@ -81,18 +84,32 @@ class _Server:
         """Whether an interpreter with these variables would be as the server's."""
         return _settings(environment) == _settings(self.environment or os.environ)
 
-    def adopt(self, connection: socket.socket) -> None:
-        """Use a server that is there, of a clone's own."""
+    def adopt(self, connection: socket.socket, *, is_ready: bool) -> None:
+        """Use a server, which may still be importing."""
         self.environment, self._owner, self._connection = dict(os.environ), os.getpid(), connection
+        self._is_ready = is_ready
+
+    def wait(self, seconds: float) -> None:
+        """Until it is ready."""
+        with self._lock:
+            if (connection := self._open()) is not None and not self._is_ready:
+                select.select([connection], [], [], seconds)
+
+    def _check_ready(self, connection: socket.socket) -> bool:
+        """Nobody waits for it: what starts before, starts cold."""
+        if not self._is_ready and select.select([connection], [], [], 0)[0]:
+            self._is_ready = connection.recv(1) != b""
+        return self._is_ready
 
     def _open(self) -> socket.socket | None:
         if self._connection is None:
             ours, theirs = socket.socketpair()
-            self.adopt(ours)
+            extent = "litellm" if "PYTEST_XDIST_WORKER" in os.environ else "-"  # for many tests, not for a few
+            self.adopt(ours, is_ready=False)
             with theirs:
                 # In the session of this process, as a child of it would be.
                 self._process = _Cold(
-                    [sys.executable, str(_SERVER), str(theirs.fileno())],
+                    [sys.executable, str(_SERVER), str(theirs.fileno()), extent],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
                     cwd="/",
@@ -194,8 +211,13 @@ def install() -> None:
 
 def adopt(connection: socket.socket) -> None:
     """Start processes warm in a clone, whose server is at the other end."""
-    _SERVER_OF_THIS_PROCESS.adopt(connection)
+    _SERVER_OF_THIS_PROCESS.adopt(connection, is_ready=True)
     subprocess.Popen = _Popen  # type: ignore[misc]
+
+
+def wait_until_ready(seconds: float = 120.0) -> None:
+    """Until processes start warm."""
+    _SERVER_OF_THIS_PROCESS.wait(seconds)
 
 
 def set_cold(is_cold: bool) -> None:

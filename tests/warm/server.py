@@ -1,7 +1,8 @@
 """The process behind `tests.warm.client`: it imports what commands import, and clones itself when a test starts one.
 
-Run as a script, with one end of a socket pair as its only argument. A request is eight bytes with the three standard
-streams attached, then that many bytes of pickle; the answer is the process id, or 0 where nothing could be started.
+Run as a script, with one end of a socket pair and `litellm` or `-` as arguments. Once it is ready, it sends a byte. A
+request is eight bytes with the three standard streams attached, then that many bytes of pickle; the answer is the
+process id, or 0 where nothing could be started.
 
 A clone is a child of whoever started the server, not of the server (`CLONE_PARENT`): the test waits for it, signals it
 and reads its exit code as of any process that it started itself.
@@ -15,7 +16,6 @@ import ctypes
 import gc
 import importlib
 import io
-import mmap
 import os
 import pickle
 import pkgutil
@@ -30,6 +30,7 @@ import traceback
 from typing import Any, NoReturn
 
 HEAD_BYTES = 8
+READY = b"r"
 _CLONE_PARENT = 0x00008000
 _CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
 _LEFT_OUT = ("__main__", ".pictures", ".frames", ".exports.loading")
@@ -60,10 +61,6 @@ _OTHERS = (
 """Libraries that are imported when first needed. None may start a thread, or read variables that tests set."""
 
 
-_USES_LITELLM = mmap.mmap(-1, 1)
-"""Shared with the clones: not zero after one ended that had imported litellm, which takes 3 s and most do without."""
-
-
 def serve(connection: socket.socket, client: Any) -> dict[str, Any]:
     """Answer requests until the other end closes; in a clone, return what it is to run.
 
@@ -79,8 +76,6 @@ def serve(connection: socket.socket, client: Any) -> dict[str, Any]:
         while len(body) < int.from_bytes(head):
             body += connection.recv(1 << 20)
         request: dict[str, Any] = pickle.loads(body)
-        if _USES_LITELLM[0] and "litellm" not in sys.modules:
-            _load_litellm()
         pid = _clone()
         if pid == 0:
             connection.close()
@@ -179,7 +174,6 @@ def _run(request: dict[str, Any]) -> NoReturn:
     except BaseException:  # noqa: BLE001  as the interpreter does
         traceback.print_exc()
         code = 1
-    _USES_LITELLM[0] |= "litellm" in sys.modules
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are no daemons
     atexit._run_exitfuncs()
     try:
@@ -203,7 +197,7 @@ def _exit_code(code: object) -> int:
     return 1
 
 
-def _preload() -> None:
+def _preload(*, with_litellm: bool) -> None:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # or it would start threads, which no clone has
     import toolbelt.evals
 
@@ -211,14 +205,10 @@ def _preload() -> None:
     for name in (*own, *_OTHERS):
         if not any(part in name for part in _LEFT_OUT):
             importlib.import_module(name)
+    if with_litellm:  # which takes as long as all the rest
+        from toolbelt.providers.litellm_loading import load_litellm
 
-
-def _load_litellm() -> None:
-    from toolbelt.providers.litellm_loading import load_litellm
-
-    load_litellm()
-    gc.collect()
-    gc.freeze()
+        load_litellm()
 
 
 def main() -> None:
@@ -227,10 +217,11 @@ def main() -> None:
     client = importlib.import_module("client")
     del sys.path[0]  # the folder of this script
     gc.disable()
-    _preload()
+    _preload(with_litellm=sys.argv[2] == "litellm")
     gc.collect()
     gc.freeze()
     connection = socket.socket(fileno=int(sys.argv[1]))
+    connection.sendall(READY)
     del sys.argv[1:]
     _run(serve(connection, client))
 

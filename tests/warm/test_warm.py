@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PROBE = [sys.executable, "-m", "tests.warm.probe"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every process starts cold")
 BOTH = pytest.mark.parametrize("is_cold", [True, False], ids=["cold", "warm"])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _ready() -> None:
+    warm.wait_until_ready()
 
 
 def _environment(**variables: str) -> dict[str, str]:
@@ -157,14 +161,3 @@ def test_a_terminal_sends_it_ctrl_c(is_cold: bool) -> None:
     os.write(control, b"\x03")
     assert process.wait(30) == -signal.SIGINT
     os.close(control)
-
-
-def test_it_takes_a_fraction_of_the_time() -> None:
-    _run("exit")  # by now the server is there
-
-    def seconds(is_cold: bool) -> float:
-        before = time.perf_counter()
-        _run("import", is_cold=is_cold)
-        return time.perf_counter() - before
-
-    assert min(seconds(is_cold=False) for _ in range(3)) < min(seconds(is_cold=True) for _ in range(2)) / 2

@@ -75,12 +75,14 @@ class UpstreamError(ToolbeltError):
     Attributes:
         server: Its name.
         status: What became of it.
+        wait_seconds: Until it may be started again; 0 where that is not the reason.
     """
 
-    def __init__(self, server: str, status: UpstreamStatus, message: str) -> None:
+    def __init__(self, server: str, status: UpstreamStatus, message: str, *, wait_seconds: float = 0.0) -> None:
         super().__init__(f"server {server!r} {message}")
         self.server = server
         self.status = status
+        self.wait_seconds = wait_seconds
 
 
 class Upstream:
@@ -201,7 +203,8 @@ class Upstream:
             raise UpstreamError(self.name, self.status, "is closed")
         if self._ready is None:
             if (wait := self._next_start - time.monotonic()) > 0:
-                raise UpstreamError(self.name, self.status, f"{self.error}; it is started again in {wait:.0f} s")
+                message = f"{self.error}; it is started again in {wait:.0f} s"
+                raise UpstreamError(self.name, self.status, message, wait_seconds=wait)
             self.status = UpstreamStatus.STARTING
             self._is_resting = False
             self._ready = asyncio.get_running_loop().create_future()
