@@ -11,7 +11,7 @@ PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").gl
 """What a user reads."""
 
 _BLOCK = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|\bsrc(?:set)?=\"([^\"]+)\"")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _prose(page: str) -> str:
 
 def links(page: str) -> list[str]:
     """What the links and pictures of a page lead to."""
-    return _LINK.findall(_prose(page))
+    return [found[1] or found[2] for found in _LINK.finditer(_prose(page))]
 
 
 def anchors(page: str) -> set[str]:

@@ -10,7 +10,7 @@ import click
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, print_json, show_view
+from toolbelt.console.screen import make_screen, print_json, show_blocks, show_view
 from toolbelt.evals.cli.options import CommaList, asking_options, store_option
 from toolbelt.evals.cli.probe_preparing import (
     PreparedProbe,
@@ -144,9 +144,8 @@ def probe(
     if as_json:
         print_json({"probes": [probe_json(result, probe) for result, probe in zip(results, prepared, strict=False)]})
     elif len(results) > 1:
-        screen = make_screen()
-        show_view("", screen)
-        show_view(probes_view(results, screen), screen)
+        show_view("")
+        show_blocks(probes_view(results))
     return find_exit_code(results, prepared, options)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
-from toolbelt.console.screen import PATIENCE_SECONDS, make_screen, notify, progress, show_view
+from toolbelt.console.screen import PATIENCE_SECONDS, make_screen, notify, progress, show_blocks, show_view
 from toolbelt.evals.cli.probe_preparing import PreparedProbe, ProbeOptions
 from toolbelt.evals.cli.probes import resume_command, show_news
 from toolbelt.evals.models.model import Model
@@ -108,7 +108,7 @@ def probe_all(
         if not options.as_json:
             if len(results) > 1:
                 show_view("", screen)
-            show_view(probe_view([result], screen), screen)
+            show_blocks(probe_view([result]))
             show_news(result, probe.facts, probe.own)
     return results
 

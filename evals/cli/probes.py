@@ -12,7 +12,7 @@ import click
 from toolbelt.command.completion import complete_models
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
+from toolbelt.console.screen import make_screen, notify, print_json, show_blocks, show_view
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY, MAX_TOKENS, ProbePlan
@@ -85,8 +85,7 @@ def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
     if not latest:
         notify("nothing has been probed here yet; try: toolbelt model probe --model gpt-4o-mini --dry-run")
         return
-    screen = make_screen()
-    show_view(probes_view(latest, screen), screen)
+    show_blocks(probes_view(latest))
     if len(latest) == 1:
         notify(f"all that was seen: toolbelt model probes {latest[0].model}")
 
@@ -97,7 +96,7 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
         print_json({"probes": [probe_data(probe) for probe in named]})
         return
     screen, first = make_screen(), named[0]
-    show_view(probe_view(named[:1], screen), screen)
+    show_blocks(probe_view(named[:1]))
     _show_news(first, config)
     if first.status in _CUT_SHORT:
         notify(f"it goes on where it was with: {resume_command([first])}")
@@ -107,7 +106,7 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
             notify(f"that one goes on where it was with: {resume_command([later])}")
     if others := [probe for probe in every if probe.model == first.model and probe.probe != first.probe]:
         show_view("", screen)
-        show_view(list_view(others, screen), screen)
+        show_blocks(list_view(others))
         notify(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
 
 

@@ -116,6 +116,5 @@ def _show_probed(probes: Sequence[StandingProbe], screen: Console) -> None:
     """Show a line for each probed model below the table of the run, and a line for each later unfinished probe."""
     if probes:
         show_view("", screen)
-        show_view(
-            beside_view([probe.result for probe in probes], [probe.later for probe in probes if probe.later]), screen
-        )
+        later = [probe.later for probe in probes if probe.later]
+        show_blocks(beside_view([probe.result for probe in probes], later))

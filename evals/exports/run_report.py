@@ -18,6 +18,7 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.matrix.ranking import Ranking
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
@@ -77,6 +78,7 @@ class RunReport:
         gate: What a gate with that baseline says; `None` without one.
         matrix: The run as models × toolsets; `None` where there are no toolsets to choose from.
         probes: The latest of each of its models, made where the run asked it.
+        ranking: Its arms that can be used, by accuracy; `None` with fewer than two, and with a baseline.
     """
 
     summary: RunSummary
@@ -85,6 +87,7 @@ class RunReport:
     gate: GateResult | None = None
     matrix: Matrix | None = None
     probes: tuple[ProbeResult, ...] = ()
+    ranking: Ranking | None = None
 
     @property
     def data(self) -> dict[str, Any]:
@@ -166,6 +169,7 @@ class RunReport:
             matrix=self.matrix,
             recommendation="" if self.matrix is None else recommendation(self.matrix),
             probes=self.probes,
+            ranking=self.ranking,
             advance=advance,
         )
 
@@ -218,10 +222,14 @@ def analyze_run(
         return findings
     from toolbelt.evals.analysis.comparison.compare import compare_arms
     from toolbelt.evals.analysis.comparison.pairing import pair_by_model, pair_within
+    from toolbelt.evals.analysis.matrix.ranking import rank_arms
 
     pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return replace(findings, comparison=compare_arms(side, side, pairing, margin=options.margin, advance=advance))
+        comparison = compare_arms(side, side, pairing, margin=options.margin, advance=advance)
+    with progress("ranking arms", len(side.arms)) as advance:
+        ranking = rank_arms(summary, side, options.margin, advance=advance)
+    return replace(findings, comparison=comparison, ranking=ranking)
 
 
 def _build_matrix(

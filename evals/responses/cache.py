@@ -174,6 +174,7 @@ class ResponseCache:
         if read_only:
             if is_new:
                 raise ToolbeltError(f"{str(self.path)!r} is empty: nothing was recorded in it.")
+            self._connection.execute("BEGIN")  # one state of the file, locked once and not for each response
             return
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")

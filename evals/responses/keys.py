@@ -11,6 +11,7 @@ from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.providers.chat_body import choice_field, sampling_fields
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _REMEMBERED = 20_000
 """Definitions whose digests are kept; descriptions that change with every trial must not fill the memory."""
 _definitions: dict[Offered, bytes] = {}
@@ -57,4 +58,4 @@ def _digest_definition(offered: Offered) -> bytes:
 
 
 def _canonical(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+    return _ENCODER.encode(value).encode()

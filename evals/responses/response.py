@@ -70,8 +70,9 @@ class ResponseMark:
 
 def digest_answer(reply: Reply) -> str:
     """Tells answers apart by what the model said and called; ids of calls, usage and cost are left out; 16 digits."""
-    content = [reply.text, [[call.name, call.text] for call in reply.calls], reply.finish_reason]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    texts = [reply.finish_reason, reply.text, *(part for call in reply.calls for part in (call.name, call.text))]
+    content = "".join(f"{len(text)}:{text}" for text in texts)  # the lengths tell where one ends
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def format_response(response: RecordedResponse) -> str:

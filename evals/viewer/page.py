@@ -10,6 +10,7 @@ from typing import IO, Any
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.gate.verdict import GateResult
 from toolbelt.evals.analysis.matrix.matrix import Matrix
+from toolbelt.evals.analysis.matrix.ranking import Ranking
 from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
@@ -21,7 +22,7 @@ from toolbelt.evals.viewer.findings import forest_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
 from toolbelt.evals.viewer.pairs import pair_values
 from toolbelt.evals.viewer.records import read_blocks
-from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values
+from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values, ranking_values
 from toolbelt.evals.viewer.top import model_line, next_links, note_lines, top_values
 from toolbelt.evals.views.arms import arm_names, coverage_table, outcome_columns
 from toolbelt.evals.views.figures import epoch_lines
@@ -41,6 +42,7 @@ def write_page(
     matrix: Matrix | None = None,
     recommendation: str = "",
     probes: Sequence[ProbeResult] = (),
+    ranking: Ranking | None = None,
     advance: Callable[[int], object] | None = None,
 ) -> None:
     """Write a run's report as one page that needs no network: the same bytes for the same run.
@@ -59,6 +61,7 @@ def write_page(
         matrix: The run as models × toolsets.
         recommendation: What to paste into `toolbelt.yaml`, by that matrix.
         probes: The latest of each model.
+        ranking: Of its arms, over all models.
         advance: Called with the number of trials written.
     """
     # Only what writes a page has to pay for the templates.
@@ -78,7 +81,9 @@ def write_page(
             "facts": _facts(summary),
             "models": model_line(summary, top["lead"]),
             "top": top,
-            "next": next_links(summary, result, comparison, has_recommendation=bool(recommendation)),
+            "next": next_links(
+                summary, result, comparison, has_recommendation=bool(recommendation) and _is_assigned(matrix, result)
+            ),
             "notes": note_lines(summary, comparison),
             "arms": arms,
             "arms_html": render_table(arms.table),
@@ -89,6 +94,7 @@ def write_page(
             "outcome_rows": [outcome_row(arm, outcomes) for arm in summary.arms],
             "pictures": [render_html([picture]) for picture in pictures if picture.name != PICTURE],
             "matrix": None if matrix is None else matrix_values(matrix, recommendation, is_first=bool(summary.suite)),
+            "ranking": None if ranking is None else ranking_values(ranking),
             "steps": STEPS,
             "probes": probe_values(probes) if probes else None,
             "comparison": comparison,
@@ -174,3 +180,9 @@ def _first(summary: RunSummary, result: RunResult) -> int:
     """The position of the arm whose confusions are shown first: the one to take."""
     arm = result.recommended or result.reference
     return next((place for place, one in enumerate(summary.arms) if one is arm), 0)
+
+
+def _is_assigned(matrix: Matrix | None, result: RunResult) -> bool:
+    """Whether the arm to take is what the lines for `toolbelt.yaml` name."""
+    taken = result.recommended
+    return taken is not None and matrix is not None and any(row.pick.toolset == taken.toolset for row in matrix.rows)

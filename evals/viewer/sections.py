@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.cell import Cell
 from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.pick_text import describe_pick
+from toolbelt.evals.analysis.matrix.ranking import Ranking
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
+from toolbelt.evals.views.ranking import conclusions, ranking_table
+from toolbelt.render.html import render_table
 from toolbelt.render.numbers import NOTHING, format_interval, format_number
+from toolbelt.views.cells import Badge, Tone
+from toolbelt.views.cells import Cell as TableCell
 
 MOST_REASONS = 200
 """The most sentences on unscored trials; the rest are counted."""
@@ -50,6 +56,29 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         "is_first": is_first,
         "is_folded": len(matrix.rows) > MOST_OPEN,
     }
+
+
+def ranking_values(ranking: Ranking) -> dict[str, Any]:
+    """The values of the section that ranks models × toolsets.
+
+    Returns:
+        `table`, `conclusions`: sentences, `margin`: in points, in words, `has_models`: whether there are several,
+        `has_ties`: whether an arm is tied with the best.
+    """
+    table = ranking_table(ranking)
+    rows = tuple(row._replace(cells=tuple(map(_certain, row.cells))) for row in table.rows)
+    return {
+        "table": render_table(table._replace(rows=rows, caption="Arms by accuracy, with ties", is_numbered=True)),
+        "conclusions": list(conclusions(ranking)),
+        "margin": format_margin(ranking.margin),
+        "has_models": len({each.arm.model for each in ranking.arms}) > 1,
+        "has_ties": len(ranking.tied) > 1,
+    }
+
+
+def _certain(cell: TableCell) -> TableCell:
+    """A badge of what is certain: the page's sign of a warning is a question mark."""
+    return cell._replace(tone=Tone.BAD) if isinstance(cell, Badge) and cell.tone is Tone.WARNING else cell
 
 
 def _row(row: ModelRow) -> dict[str, Any]:

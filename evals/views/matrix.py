@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 
@@ -13,6 +12,7 @@ from toolbelt.evals.views.matrix_text import (
     HeatCell,
     grid,
     heat_colour,
+    in_lines,
     ink_on,
     legend_lines,
     marks,
@@ -30,10 +30,6 @@ from toolbelt.views.table import Column, Row, Table
 
 _MOST_HEADING = 14
 """Characters of a name above a column; a longer one is broken into lines."""
-_BREAKS = re.compile(r"(?<=[:/])(?=.)|(?<= · )")
-"""Characters after which a name may be broken."""
-_WEAK_BREAKS = re.compile(r"(?<=[-_.])(?=.)")
-"""The same, of a piece that is too long."""
 _MOST_REASONS = 12
 
 
@@ -69,7 +65,7 @@ def matrix_table(matrix: Matrix) -> Table:
     if len(toolsets) > len(models):
         corner, labels, headings = "toolset", toolsets, models
         cells = [list(column) for column in zip(*cells, strict=True)]
-    columns = tuple(Column(heading, short=_in_lines(heading)) for heading in headings)
+    columns = tuple(Column(heading, short="\n".join(in_lines(heading, _MOST_HEADING))) for heading in headings)
     rows = tuple(Row(label, tuple(map(_shaded, row))) for label, row in zip(labels, cells, strict=True))
     return Table(corner, columns, rows, name="matrix", caption="Accuracy by model and toolset")
 
@@ -82,18 +78,6 @@ def _shaded(cell: HeatCell) -> Shaded:
         return Shaded(text)
     ground = heat_colour(cell.step)
     return Shaded(text, ink_on(ground), ground, is_strong=cell.is_chosen or cell.is_unsure)
-
-
-def _in_lines(name: str) -> str:
-    """A name broken as seldom as possible."""
-    lines: list[str] = []
-    pieces = [_WEAK_BREAKS.split(piece) if len(piece) > _MOST_HEADING else [piece] for piece in _BREAKS.split(name)]
-    for piece in itertools.chain(*pieces):
-        if lines and len(lines[-1] + piece.rstrip()) <= _MOST_HEADING:
-            lines[-1] += piece
-        else:
-            lines.append(piece)
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def recommended_view(matrix: Matrix) -> tuple[Block, str]:

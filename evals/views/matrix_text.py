@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -295,3 +296,21 @@ def _in_one(sentences: Sequence[str]) -> str:
 
 def _size(number: str) -> int:
     return int(number.replace(",", ""))
+
+
+_BREAKS = re.compile(r"(?<=[:/])(?=.)|(?<= · )")
+"""Characters after which a name may be broken."""
+_WEAK_BREAKS = re.compile(r"(?<=[-_.])(?=.)")
+"""The same, of a piece that is too long."""
+
+
+def in_lines(name: str, most: int) -> list[str]:
+    """A name broken as seldom as possible, into lines of about so many characters."""
+    lines: list[str] = []
+    pieces = [_WEAK_BREAKS.split(piece) if len(piece) > most else [piece] for piece in _BREAKS.split(name)]
+    for piece in itertools.chain(*pieces):
+        if lines and len(lines[-1] + piece.rstrip()) <= most:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return [line.rstrip() for line in lines]

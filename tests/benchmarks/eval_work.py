@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toolbelt.catalog import Plugin
+from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import openai_definition
 from toolbelt.evals.cli.watching import watch
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.models.opening import ModelOptions
+from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter, RunSettings
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
@@ -25,6 +26,7 @@ from toolbelt.evals.setup.inputs import open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.reporting import CallbackReporter
 from toolbelt.providers.chat import Sampling, Usage
+from toolbelt.providers.endpoints import Transport
 from toolbelt.stores.catalogs import open_catalog
 
 CONCURRENCY = 32
@@ -35,7 +37,7 @@ ANSWER = "read_file"
 BROWSE, LOAD = "browse_tools", "load_tools"
 
 
-def write_work(folder: Path, cases: int, *, varied: bool = False) -> Path:
+def write_work(folder: Path, cases: int, *, varied: bool = False, tools: int = TOOLS) -> Path:
     """A dataset of so many cases over tools of the shipped catalog, `TOOLS` each, and the same for other harnesses.
 
     `cases.jsonl` and `catalog.json` are ours; `tools.json` has the definitions in OpenAI's form, by name;
@@ -44,12 +46,18 @@ def write_work(folder: Path, cases: int, *, varied: bool = False) -> Path:
     Args:
         folder: Where; it is made.
         cases: How many.
+        tools: How many tools are shown with each case; beyond those that there are, copies under other names.
         varied: Whether each case has its own choice of tools out of the whole catalog, rather than all the same.
     """
     folder.mkdir(parents=True)
     shipped = open_catalog("assistant").catalog
-    known = shipped.tools if varied else shipped.tools[:TOOLS]
+    known = shipped.tools if varied else shipped.tools[:tools]
     names = [shipped.wire_names[tool.id] for tool in known]
+    originals = (known[number % len(known)] for number in range(tools - len(known)))
+    copied = [
+        Tool(name=f"copy_{n}", description=tool.description, parameters=tool.parameters)
+        for n, tool in enumerate(originals)
+    ]
     queries, rows = [], []
     for number in range(cases):
         text = f"Case {number}: what does the file notes-{number}.txt in my home say?"
@@ -59,12 +67,19 @@ def write_work(folder: Path, cases: int, *, varied: bool = False) -> Path:
         row = {"id": f"c{number}", "query": text, "expected": [{"tool": ANSWER}]}
         rows.append({**row, "offered": chosen} if varied else row)
     definitions = {name: openai_definition(tool, name) for tool, name in zip(known, names, strict=True)}
+    definitions |= {tool.name: openai_definition(tool, tool.name) for tool in copied}
     plugins = [_plugin(plugin, {tool.id for tool in known}) for plugin in shipped.plugins]
+    plugins.append(_copies(copied))
     catalog = {"name": "work", "plugins": [plugin for plugin in plugins if plugin["tools"]]}
     for name, data in (("catalog.json", catalog), ("tools.json", definitions), ("queries.json", queries)):
         (folder / name).write_text(json.dumps(data))
     (folder / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return folder
+
+
+def _copies(copied: list[Tool]) -> dict[str, Any]:
+    plugin = Plugin(name="copies", tools=tuple(copied))
+    return _plugin(plugin, {tool.id for tool in plugin.tools})
 
 
 def _plugin(plugin: Plugin, ids: set[str]) -> dict[str, Any]:
@@ -85,13 +100,22 @@ class Harness:
         toolset: As on the command line.
         store: The file.
         api_base: Of a hosted model.
+        transport: How it is asked.
+        recorded: Recorded responses of the model, if it is asked over a response cache.
     """
 
     def __init__(
-        self, dataset: str | Path, model: str | Model, toolset: str, store: Path, api_base: str | None = None
+        self,
+        dataset: str | Path,
+        model: str | Model,
+        toolset: str,
+        store: Path,
+        api_base: str | None = None,
+        recorded: RecordedResponses | None = None,
+        transport: Transport = Transport.AUTO,
     ) -> None:
         self.dataset, self.toolset, self.store = str(dataset), toolset, store
-        self.model, self.options = model, ModelOptions(api_base)
+        self.model, self.options, self.recorded = model, ModelOptions(api_base, transport=transport), recorded
 
     def run(self, epochs: int = 1, limit: int | None = None) -> int:
         """Run it once; how many trials that were."""
@@ -107,7 +131,8 @@ class Harness:
         with RunStore(self.store) as store:
             run = store.create(plan, [one.renderer.tokenizer for one in prepared])
             keep = partial(store.add_request, run)
-            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep)
+            responses = {} if self.recorded is None else {name: ModelResponses(self.recorded, name, "provider")}
+            runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep, responses)
             with watch(plan, store.connection, run, budget) as watcher:
                 cases = inputs.cases_of(plan)
                 end = run_to_end(Runner(plan, run, store, cases, runners, watcher, CONCURRENCY))

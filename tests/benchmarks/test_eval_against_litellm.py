@@ -24,7 +24,7 @@ def test_a_run_takes_at_most_15_percent_more_than_a_bare_loop_of_litellm(tmp_pat
     with (
         run_openai_server() as server,
         contender("bare_litellm", folder, server.url) as bare,
-        contender("harness", folder, server.url, tmp_path / "runs.db") as ours,
+        contender("harness", folder, server.url, tmp_path / "runs.db", "litellm") as ours,
     ):
         for one in (bare, ours):
             one.work(60)  # the first requests load the rest of litellm

@@ -274,6 +274,31 @@ def _text(body: str, content_type: str, status: int = 200) -> Behaviour:
     return answer
 
 
+async def _faulty(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Each kind of fault in turn at three of ten requests, else fine."""
+    turn, place = divmod(asked.before, 10)
+    if place not in _FAULTY_PLACES:
+        return _json(replies.pick_first(asked))
+    fault = _FAULTS[(turn * len(_FAULTY_PLACES) + _FAULTY_PLACES.index(place)) % len(_FAULTS)]
+    return await fault(request, asked)
+
+
+async def _busy(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    return _error(429, "Slow down.", "rate_limit_exceeded", {"Retry-After": "0.05"})
+
+
+_FAULTY_PLACES = (1, 4, 8)
+_FAULTS: tuple[Behaviour, ...] = (
+    _busy,
+    _refuse(500, "Something broke.", "internal"),
+    _reset,
+    _hang,
+    _cut,
+    _text('{"choices": [{"mess', "application/json"),
+    _text("<html><body>Bad gateway of a proxy</body></html>", "text/html"),
+)
+
+
 async def _raw(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
     """The last user message is JSON: the answer's `status`, `body` and `headers`."""
     wanted = json.loads(asked.last_user_text)
@@ -354,6 +379,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "html": _text("<html><body>Bad gateway of a proxy</body></html>", "text/html"),
     "list": _text("[1, 2]", "application/json"),
     "raw": _raw,
+    "faulty": _faulty,
     "parts": _parts,
     "hang": _hang,
     "trickle": _trickle,

@@ -11,7 +11,7 @@ from toolbelt.command.completion import complete_models
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.model_views import facts_view
-from toolbelt.console.screen import notify, print_json, show_view
+from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
 from toolbelt.project.models import open_models, warn_of_unknown_bases
@@ -61,7 +61,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     from toolbelt.evals.views.probes import inspected_view
 
     show_view(facts_view(facts, steps, seen_beside(probe, facts)))
-    show_view(inspected_view(probe, picked.later))
+    show_blocks(inspected_view(probe, picked.later))
 
 
 def _find_probe(store: str, name: str) -> StandingProbe | None:

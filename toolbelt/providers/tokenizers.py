@@ -102,7 +102,10 @@ class TiktokenCounter:
         import tiktoken
 
         with _environment("TIKTOKEN_CACHE_DIR", self.folder):
-            return tiktoken.get_encoding(self.name)
+            encoding = tiktoken.get_encoding(self.name)
+        # 30 MB, of which the encoder has its own copy; tiktoken pickles its encodings by name.
+        encoding._mergeable_ranks = {}  # noqa: SLF001
+        return encoding
 
 
 def _pieces(text: str) -> Iterator[str]:

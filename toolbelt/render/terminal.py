@@ -29,6 +29,8 @@ STYLES: Mapping[Tone, str] = MappingProxyType(
 )
 _PART_MARKS = (("█", "#"), ("▒", "+"), ("╳", "x"), ("░", "."))
 """(Drawn, plain) of the parts of a whole, which differ without colour, too."""
+_PLAIN_SIGNS = str.maketrans("✓✗✕–→≈", "+xx->~")
+"""For terminals that cannot show them, one character for each."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _GAP = 2
 _INDENT = 2
@@ -43,7 +45,11 @@ _LEAST_CUT = 12
 
 def render_terminal(blocks: Iterable[Block], screen: Console) -> list[Text]:
     """Lines that fit the screen's width; a name that finds no room is folded, and no figure is ever cut."""
-    return list(_Terminal(screen, can_draw(screen)).lines(blocks, screen.width))
+    draw = can_draw(screen)
+    lines = list(_Terminal(screen, draw).lines(blocks, screen.width))
+    for line in lines if not draw else ():
+        line.plain = line.plain.translate(_PLAIN_SIGNS)
+    return lines
 
 
 def can_draw(screen: Console) -> bool:
@@ -189,7 +195,7 @@ class _Terminal:
                 for cell, column in zip(row.cells, table.columns, strict=True):
                     text = self.cell(cell, column)
                     if not isinstance(cell, Bar) and text.plain not in ("", NOTHING):
-                        named = Text(f"{column.name} ").append_text(text)
+                        named = Text(f"{visible(column.name)} ").append_text(text)
                         yield from self._wrapped(named, width, _INDENT * (2 if group else 1))
 
     def _group_cells(self, table: Table, group: Group) -> list[Text]:

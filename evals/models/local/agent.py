@@ -115,8 +115,10 @@ def _choose(request: Request, history: History, meta: KnownMetaTools | None) -> 
 
 
 def _freely(history: History, offer: Offer, meta: KnownMetaTools | None) -> list[_Call]:
-    others = frozenset[str]() if meta is None else meta.names
-    plan = plan_calls(history, offer, [at for at, offered in enumerate(offer.tools) if offered.name not in others])
+    among: Sequence[int] = range(len(offer.tools))
+    if meta is not None:
+        among = [at for at in among if offer.tools[at].name not in meta.names]
+    plan = plan_calls(history, offer, among)
     if meta is not None and not _has_selected(history, meta) and (wishes := _wanted(plan)):
         if find_loaded(history, meta):
             return []

@@ -17,6 +17,8 @@ NAME_SHARE = 0.25
 """Added to the fit if the text has a tool's whole name; chosen on MetaTool's and BFCL's cases."""
 UNSEEN = 10
 """Number of imaginary tools beside those at hand: with one tool alone, all words would have the same weight."""
+_REMEMBERED = 1000
+"""Texts whose best tool is remembered, of each offer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +55,53 @@ class Ranking:
     def __init__(self, tools: Sequence[Words]) -> None:
         self._tools = tools
         self._index = ToolIndex([tool.counts for tool in tools])
-        self._weights: dict[int, float] = {}
+        self._weights: dict[int, tuple[float, float]] = {}
+        self._weight_by_count: dict[int, float] = {}
+        self._remembered: dict[tuple[str, ...], Match | None] = {}
 
-    def find_best(self, words: Iterable[str], among: Iterable[int] | None = None) -> Match | None:
+    def find_best(self, words: Iterable[str], among: Sequence[int] | None = None) -> Match | None:
         """The best tool, the first of equals; `None` where none has a word in common.
 
         Args:
             words: As `search_words` gives them; repeats count once.
             among: Positions to choose from; all, if `None`.
         """
-        unique_words = list(dict.fromkeys(words))
-        scores = self._index.scores_of(unique_words)
-        position = max(range(len(scores)) if among is None else among, key=scores.__getitem__, default=0)
+        unique_words = tuple(dict.fromkeys(words))
+        if among is not None and len(among) < len(self._tools):
+            return self._find_best(unique_words, among)
+        # A message of one sentence is also its only part, and is read again at each request of a trial.
+        if unique_words not in self._remembered:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            self._remembered[unique_words] = self._find_best(unique_words, range(len(self._tools)))
+        return self._remembered[unique_words]
+
+    def _find_best(self, words: tuple[str, ...], among: Sequence[int]) -> Match | None:
+        scores = self._index.scores_of(words)
+        position = max(among, key=scores.__getitem__, default=0)
         if not scores or not scores[position]:
             return None
-        return Match(position, scores[position], self._fit(unique_words, position))
+        return Match(position, scores[position], self._fit(words, position))
 
     def _fit(self, words: Sequence[str], position: int) -> float:
         """Weight in common over the geometric mean of both sides' weights, so that no side's length gives it away."""
         tool = self._tools[position]
-        weight = self._weigh
-        common = sum(weight(word) for word in words if word in tool.counts)
-        named = sum(weight(word) for word in words if word in tool.name)
-        whole_name = sum(map(weight, sorted(tool.name)))
         if position not in self._weights:
-            self._weights[position] = sum(map(weight, tool.counts))
-        together = math.sqrt(sum(map(weight, words)) * self._weights[position])
+            self._weights[position] = sum(map(self._weigh, tool.counts)), sum(map(self._weigh, sorted(tool.name)))
+        whole_tool, whole_name = self._weights[position]
+        weights = {word: self._weigh(word) for word in words}
+        common = sum([weight for word, weight in weights.items() if word in tool.counts])
+        named = sum([weight for word, weight in weights.items() if word in tool.name])
+        together = math.sqrt(sum(weights.values()) * whole_tool)
         return (common / together if together else 0.0) + NAME_SHARE * (named / whole_name if whole_name else 0.0)
 
     def _weigh(self, word: str) -> float:
         """The weight of a word, as if a few more tools without it were offered."""
         count = self._index.count(word)
-        return math.log(1 + (len(self._tools) + UNSEEN - count + 0.5) / (count + 0.5))
+        if (weight := self._weight_by_count.get(count)) is None:
+            weight = math.log(1 + (len(self._tools) + UNSEEN - count + 0.5) / (count + 0.5))
+            self._weight_by_count[count] = weight
+        return weight
 
 
 def rank_offer(offer: Offer) -> Ranking:

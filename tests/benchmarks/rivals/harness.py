@@ -8,11 +8,12 @@ from pathlib import Path
 
 from tests.benchmarks.eval_work import Harness
 from tests.benchmarks.rivals.contender import serve
+from toolbelt.providers.endpoints import Transport
 
 
-def main(folder: str, url: str, store: str) -> None:
+def main(folder: str, url: str, store: str, transport: str = Transport.AUTO) -> None:
     """Serve blocks of trials, each a run of its own."""
-    harness = Harness(folder, "openai/pick-first", "full", Path(store), url)
+    harness = Harness(folder, "openai/pick-first", "full", Path(store), url, transport=Transport(transport))
 
     def block(cases: int) -> None:
         gc.freeze()  # a command reads its files before litellm is there, so that no collection meanwhile walks it

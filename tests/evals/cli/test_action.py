@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import CATALOG
+from tests.servers.running import OpenAIServer
+from toolbelt.evals import run_eval
 from toolbelt.evals.analysis.evidence.baseline_reader import read_baseline
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -315,6 +318,51 @@ def test_the_documentation_names_every_input_and_no_other() -> None:
     given = [step["with"] for step in steps if "toolbelt" in step["uses"]]
     assert given
     assert all(set(inputs) <= set(ACTION["inputs"]) for inputs in given)
+
+
+def _commit(folder: Path, message: str) -> None:
+    identity = ("-c", "user.name=us", "-c", "user.email=us@example.org")
+    for words in (("add", "."), (*identity, "commit", "-qm", message)):
+        subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, timeout=60)
+
+
+def test_X3_the_recorded_responses_of_the_base_branch_answer_without_a_key(
+    world: World, toolbelt: Toolbelt, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(world.folder)
+    model = "hosted_vllm/pick-first@action"
+    run = run_eval("office", model, "full", api_base=openai_server.url, response_cache="c.db")
+    for words in (
+        ("baseline", "save", run.id, "-o", "hosted.json"),
+        ("responses", "export", "c.db", "-o", "recorded.jsonl"),
+    ):
+        assert toolbelt("eval", *words).code == 0
+    git = ["git", "-C", str(world.folder)]
+    subprocess.run([*git, "init", "-q", "-b", "main"], check=True, timeout=60)
+    subprocess.run([*git, "remote", "add", "origin", str(world.folder)], check=True, timeout=60)
+    (world.folder / ".gitignore").write_text("home\n*.db*\n.toolbelt\n")
+    _commit(world.folder, "base")
+    subprocess.run([*git, "checkout", "-qb", "change"], check=True, timeout=60)
+    file = world.folder / "recorded.jsonl"
+    file.write_text(
+        file.read_text().replace("echo", "other").replace("Parcel", "Letter").replace("parcel", "letter")
+    )  # what a pull request writes is not what is used
+    _commit(world.folder, "change")
+    before = openai_server.count("pick-first@action")
+    inputs = {"models": model, "responses": "recorded.jsonl", "baseline": "hosted.json"}
+    job = world.job({**PULL_REQUEST, "base_ref": "main"}, run_arguments=f"--api-base {openai_server.url}", **inputs)
+    assert job.run() == 0, job.output
+    report = Path(job.value("steps.check.outputs.report"))
+    gate = json.loads((report / "gate.json").read_text())["responses"]
+    assert (gate["same"], gate["changed"], gate["asked"]) == (len(CASES), 0, 0)
+    assert openai_server.count("pick-first@action") == before
+    live = world.job(
+        {**PULL_REQUEST, "base_ref": "main"}, run_arguments=f"--api-base {openai_server.url}", offline="false", **inputs
+    )
+    assert live.run() == 0, live.output
+    assert "Keep the responses" in live.used
+    recorded = Path(live.value("steps.check.outputs.report")) / "recorded" / "responses.jsonl"
+    assert recorded.read_bytes() == (report / "responses.jsonl").read_bytes()
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="there is no shellcheck")

@@ -14,8 +14,10 @@ import yaml
 from toolbelt.evals.cli.eval import evaluate
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "ci.md").read_text(encoding="utf-8")
-ACTION, WORKFLOW, HOSTED = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL))
-STEPS: list[dict[str, Any]] = [*WORKFLOW["jobs"]["gate"]["steps"], *HOSTED]
+ACTION, WORKFLOW, HOSTED, RECORDED = (
+    yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+)
+STEPS: list[dict[str, Any]] = [*WORKFLOW["jobs"]["gate"]["steps"], *HOSTED, *RECORDED]
 SHELL = "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
 COMMANDS = [*SHELL.splitlines(), *(" ".join(str(step.get("run", "")).split()) for step in STEPS)]
 OURS = [line.partition(" > ")[0] for line in COMMANDS if line.startswith("toolbelt ")]
@@ -47,7 +49,9 @@ def test_every_command_is_one_that_there_is(line: str) -> None:
 
 
 def test_no_command_is_passed_over() -> None:
-    assert sorted(line.split()[2] for line in OURS) == ["baseline", "gate", "run", "run", "run"]
+    assert sorted(line.split()[2] for line in OURS) == [
+        *("baseline", "baseline", "gate", "responses", "run", "run", "run", "run", "run")
+    ]
 
 
 @pytest.mark.parametrize("flag", sorted(set(re.findall(r"`(--[a-z-]+)", TEXT.partition("## Which limits")[2]))))

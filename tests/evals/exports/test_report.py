@@ -149,6 +149,9 @@ with RunStore(Path({str(store.path)!r})) as store:
         assert there[name] == content, name
 
 
+WRITING = ("writing the page", "writing tests", "writing trials")
+
+
 def test_E8_all_is_of_one_moment_while_the_run_goes_on(tmp_path: Path) -> None:
     """Somebody else adds a trial whenever this one says how far it is."""
     path = sample_store(tmp_path / "runs.db")
@@ -165,7 +168,7 @@ def test_E8_all_is_of_one_moment_while_the_run_goes_on(tmp_path: Path) -> None:
     with RunStore(path) as opened:
         before = summarize(opened.connection, RUN)
         written = write_report(opened, opened.get(RUN), tmp_path / "report", progress=progress)
-    assert steps == ["choosing toolsets", "comparing arms", "writing the page", "writing tests", "writing trials"]
+    assert steps == ["choosing toolsets", "comparing arms", "ranking arms", *WRITING]
     assert written.findings.summary.arms == before.arms
     for name in ("trials.csv", "junit.xml", "report.html"):
         assert "changed underway" not in (tmp_path / "report" / name).read_text(encoding="utf-8"), name

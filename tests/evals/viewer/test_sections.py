@@ -12,6 +12,7 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.evals.analysis.matrix.test_ranking import ranked
 from tests.evals.viewer.browser import VIEWPORT, Watched, afresh, find_chromium, watched
 from tests.evals.viewer.compared import ABOUT
 from tests.evals.viewer.legible import faint_texts
@@ -27,8 +28,9 @@ from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick, Unassi
 from toolbelt.evals.analysis.matrix.pick_reasons import ConcreteToolset
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values
+from toolbelt.evals.viewer.sections import MOST_REASONS, matrix_values, probe_values, ranking_values
 from toolbelt.evals.views.matrix_text import STEPS, heat_colour, ink_on
+from toolbelt.evals.views.ranking import conclusions
 from toolbelt.text import UNSAFE
 
 YAML = "models:\n  - name: openai/gpt-5-mini  # <b>\n    toolset: loadout:minimal\n"
@@ -298,3 +300,16 @@ def test_hostile_names_do_nothing(seen: Watched, tmp_path: Path) -> None:
     )
     page = seen.open(written)
     assert page.locator("main img[src=x], main svg[onload], [onerror], [onfocus]").count() == 0
+
+
+def test_models_and_toolsets_are_ranked_with_ties_and_what_can_be_concluded() -> None:
+    ranking = ranked()
+    values = ranking_values(ranking)
+    assert values["has_models"]
+    assert values["has_ties"]
+    assert values["conclusions"] == list(conclusions(ranking))
+    page = page_text(small_run(), ranking=ranking)
+    text = Read.of(page).text.partition("Arms by accuracy, with ties")[2]
+    assert text.index("big · full") < text.index("small · full") < text.index("small · loadout")
+    assert all(word in text for word in ("✓ best", "= as good", "≈ undecided", "✕ less accurate"))
+    assert page.index('id="arms"') < page.index('id="ranking-title"') < page.index('id="trials"')

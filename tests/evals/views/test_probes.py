@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from tests.evals.probing.probes import PROBES, SAID, make_probe
 from tests.wording import mentions
@@ -19,7 +19,9 @@ from toolbelt.evals.probing.learned_facts import News
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.views.probe_news import entry_text, news_view
 from toolbelt.evals.views.probes import beside_view, inspected_view, list_view, probe_markdown, probe_view, probes_view
+from toolbelt.render.terminal import render_terminal
 from toolbelt.text import UNSAFE
+from toolbelt.views.blocks import Block
 
 LONG = "hosted_vllm/qwen3-coder-30b-a3b-instruct-fp8"
 WORKS = "1 of 6 works; in another way: parallel_calls; not: choice_named, tools_128 (too large)"
@@ -32,21 +34,21 @@ One tool            ✓ works         100  500 ms  It called get_weather as aske
 Parallel calls      ~ partly        240   1.2 s  It made one call, then the other.
 Tool choice: named  ✗ fails         110  400 ms  It called get_weather and not get_time.
 128 tools           ✗ too large       –       –  It is more than the context window holds.
-256 tools           - skipped         –       –  128 tools were too many.
+256 tools           – skipped         –       –  128 tools were too many.
 Reports caching     ? unknown         –       –  No answer came (timeout).
 
 {WORKS}; unknown: cached_tokens; 1 skipped
 cached tokens are reported: 0 read; 9 requests, 3 retries among them: $0.0040
 """
 MATRIX = """\
-                                 hosted_vllm/qwen3-coder-30
-check               gpt-4o-mini  b-a3b-instruct-fp8
+                                 hosted_vllm/qwen3-coder-
+check               gpt-4o-mini  30b-a3b-instruct-fp8
 probed              2026-11-21   2026-11-21
 One tool            ✓ works      ✓ works
 Parallel calls      ~ partly     ~ partly
 Tool choice: named  ✗ fails      ✗ fails
 128 tools           ✗ too large  ✗ too large
-256 tools           - skipped    - skipped
+256 tools           – skipped    – skipped
 Reports caching     ? unknown    –
 works               1 of 6       1 of 6
 """
@@ -57,20 +59,33 @@ class _Latin(io.StringIO):
     encoding = "latin-1"
 
 
-def shown(view: RenderableType, width: int = 130) -> str:
+class _Unicode(io.StringIO):
+    encoding = "utf-8"
+
+
+def shown(view: Iterable[Block], width: int = 130, file: io.StringIO | None = None) -> str:
     """As it is printed into a pipe."""
-    screen = Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
+    screen = Console(file=file or io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
+    return printed(Group(*render_terminal(view, screen)), screen)
+
+
+def news_shown(view: RenderableType) -> str:
+    screen = Console(file=io.StringIO(), width=130, highlight=False, markup=False, emoji=False)
+    return printed(view, screen)
+
+
+def printed(view: RenderableType, screen: Console) -> str:
     with screen.capture() as captured:
         screen.print(view)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def full(results: Sequence[ProbeResult], width: int = 130) -> str:
-    return shown(probe_view(results, Console(width=width, file=io.StringIO())), width)
+    return shown(probe_view(results), width, _Unicode())
 
 
 def matrix(results: Sequence[ProbeResult], width: int = 130) -> str:
-    return shown(probes_view(results, Console(width=width, file=io.StringIO())), width)
+    return shown(probes_view(results), width, _Unicode())
 
 
 def test_one_in_full() -> None:
@@ -90,14 +105,13 @@ def test_a_narrow_screen_loses_nothing(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     joined = "".join(text.split())
     for check in SAID.values():
-        assert joined.count("".join(check.said.split())) >= 1
+        assert all(word in joined for word in check.said.split())
     for outcome in (CheckOutcome.WORKS, CheckOutcome.TOO_LARGE):
         assert outcome.value.replace("_", "") in joined
 
 
 def test_what_is_not_of_this_terminal_is_said_in_plain_letters() -> None:
-    screen = Console(file=_Latin(), width=100)
-    text = shown(probes_view([make_probe()], screen))
+    text = shown(probes_view([make_probe()]), 100, _Latin())
     assert "+ works" in text
     assert "x too large" in text
     assert "✓" not in text
@@ -112,8 +126,8 @@ def test_what_a_server_said_cannot_move_the_cursor() -> None:
         full([result, result]),
         shown(beside_view([result])),
         shown(inspected_view(result)),
-        shown(list_view([result], Console(width=100))),
-        shown(news_view("m\x1b[2J", (News("caching", False, "of\x07 m", True),), replaces=False)),
+        shown(list_view([result]), 100),
+        news_shown(news_view("m\x1b[2J", (News("caching", False, "of\x07 m", True),), replaces=False)),
         entry_text({"name": "m\x1b[2J\u202e\x07", "max_tools": 1}).plain,
     ):
         assert not {"\x1b", "\u202e", "\x07"} & set(text)
@@ -160,21 +174,21 @@ def test_between_which_numbers_of_tools_a_limit_lies_is_said_in_every_form() -> 
 
 def test_of_news_that_is_only_what_was_seen_it_is_said() -> None:
     news = (News("max_tools", 64, "litellm", 128, "it may take more"),)
-    assert "  most tools  known: 64 (litellm); seen: 128; it may take more\n" in shown(
+    assert "  most tools  known: 64 (litellm); seen: 128; it may take more\n" in news_shown(
         news_view("m", news, replaces=True)
     )
 
 
 def test_news_say_what_was_known_and_what_was_seen() -> None:
     news = (News("parallel_calls", True, "litellm", False), News("max_tools", None, "", 1_280))
-    assert shown(news_view("a: b", news, replaces=False)) == (
+    assert news_shown(news_view("a: b", news, replaces=False)) == (
         "\nNot as it was known of a: b:\n"
         "  parallel calls  known: yes (litellm); seen: no\n"
         "  most tools      known: nothing; reported: 1,280\n"
         "To be written under `models` in toolbelt.yaml, as one more entry:\n"
     )
-    assert "in place of the entry" in shown(news_view("m", news[1:], replaces=True))
-    assert "Not known so far of m:" in shown(news_view("m", news[1:], replaces=True))
+    assert "in place of the entry" in news_shown(news_view("m", news[1:], replaces=True))
+    assert "Not known so far of m:" in news_shown(news_view("m", news[1:], replaces=True))
 
 
 def test_what_is_to_be_pasted_is_yaml() -> None:
