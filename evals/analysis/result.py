@@ -219,7 +219,7 @@ def _choose(
         trade_off=find_trade_off(chosen),
         contrast=chosen.main_contrast,
         tokens_saved=None if tokens.ratio is None else 1 - tokens.ratio,
-        cost_saved_usd=None if cost.difference is None else -cost.difference,
+        cost_saved_usd=None if cost.difference is None else 0.0 - cost.difference,
         others=tuple(other for other in others if other[0] != place),
         cases_wanted=wanted,
     )

@@ -175,6 +175,8 @@ def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
         if request["failure"]:
             lines.append(Text(visible(f"{shown} → {request['failure']}: {request['message']}"), style="red"))
             continue
+        if request["recorded"]:
+            shown += f", recorded {request['recorded'][:10]}"
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
         texts = [repr(request["text"][:200])] if request["text"] else []
         lines.append(Text(visible(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}")))

@@ -38,12 +38,13 @@ def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[
 def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[dict[str, Any]]:
     rows = connection.execute(
         "SELECT request, attempt, names, definition_tokens, failure, message, reply, prompt_tokens, completion_tokens, "
-        "latency_seconds, cost_usd FROM requests AS r JOIN offers AS o ON o.offer = r.offer "
+        "latency_seconds, r.cost_usd, p.recorded, p.cost_usd FROM requests AS r JOIN offers AS o ON o.offer = r.offer "
+        "LEFT JOIN (SELECT * FROM responses WHERE is_reused) AS p USING (run, trial, request, attempt) "
         "WHERE run = ? AND trial = ? ORDER BY request, attempt",
         (run, trial),
     )
     requests = []
-    for request, attempt, names, tokens, failure, message, text, prompt, completion, latency, cost in rows:
+    for request, attempt, names, tokens, failure, message, text, prompt, completion, latency, cost, *reused in rows:
         reply = None if text is None else parse_reply(text, Usage(), latency)
         calls = [{"name": call.name, "arguments": call.text} for call in reply.calls] if reply else []
         requests.append(
@@ -60,6 +61,8 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
                 "completion_tokens": completion,
                 "latency_seconds": latency,
                 "cost_usd": cost,
+                "recorded": reused[0],  # when, if a recorded response was reused
+                "original_cost_usd": reused[1],
             }
         )
     _part_turns(requests)

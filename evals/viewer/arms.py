@@ -62,7 +62,12 @@ def arm_columns(summary: RunSummary, comparison: Comparison | None, result: RunR
     shown = [names_of.index(name) for name in wanted if name in names_of][:_AT_FIRST]
     has_models = len({arm.model for arm in summary.arms}) > 1
     rows = tuple(
-        Row(row.label, tuple(own), row.group if has_models else "", ("recommended",) if _is_taken(arm, result) else ())
+        Row(
+            row.label,
+            tuple(own),
+            row.group if has_models else "",
+            ("the one to take",) if _is_taken(arm, result) else (),
+        )
         for arm, row, own in zip(summary.arms, table.rows, cells, strict=True)
     )
     table = table._replace(columns=tuple(columns), rows=rows, is_numbered=False)

@@ -81,7 +81,9 @@ def write_page(
             "facts": _facts(summary),
             "models": model_line(summary, top["lead"]),
             "top": top,
-            "next": next_links(summary, result, comparison, has_recommendation=bool(recommendation)),
+            "next": next_links(
+                summary, result, comparison, has_recommendation=bool(recommendation) and _is_assigned(matrix, result)
+            ),
             "notes": note_lines(summary, comparison),
             "arms": arms,
             "arms_html": render_table(arms.table),
@@ -178,3 +180,9 @@ def _first(summary: RunSummary, result: RunResult) -> int:
     """The position of the arm whose confusions are shown first: the one to take."""
     arm = result.recommended or result.reference
     return next((place for place, one in enumerate(summary.arms) if one is arm), 0)
+
+
+def _is_assigned(matrix: Matrix | None, result: RunResult) -> bool:
+    """Whether the arm to take is what the lines for `toolbelt.yaml` name."""
+    taken = result.recommended
+    return taken is not None and matrix is not None and any(row.pick.toolset == taken.toolset for row in matrix.rows)

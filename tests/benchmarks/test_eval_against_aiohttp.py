@@ -11,11 +11,11 @@ from tests.servers.running import run_openai_server
 
 CASES = 1_000
 ROUNDS = 3
-LEAST = 0.55
-"""0.6 to 0.7 where nine other processes share the two processors; a fifth of our CPU is reading and checking cases."""
+LEAST = 0.45
+"""0.55 to 0.7 where ten other processes share the two processors; a fifth of our CPU is reading and checking cases."""
 
 
-def test_a_run_makes_more_than_half_of_the_requests_of_bare_aiohttp(tmp_path: Path) -> None:
+def test_a_run_keeps_up_with_bare_aiohttp(tmp_path: Path) -> None:
     """Requests per second over the same loopback server, 30 tools a case, 32 requests at a time.
 
     Each is a process of its own, and they work in turn. Ours reads the dataset, makes plan and toolset, scores, and

@@ -109,6 +109,11 @@ def test_X3_record_export_replay_offline_and_ask_only_what_changed(
     assert {arm["cost_usd_total"] for arm in replays[0].json["arms"]} == {0.0}
     assert {arm["latency_seconds"] for arm in replays[0].json["arms"]} == {None}
 
+    case = toolbelt("eval", "show", "--store", "second.db", "--case", "refund-1", "--json").json
+    assert all(request["recorded"] for trial in case["trials"] for request in trial["requests"])
+    assert "recorded 20" in toolbelt("eval", "show", "--store", "second.db", "--case", "refund-1").out
+    assert "originally" in toolbelt("eval", "show", "--store", "second.db").out
+
     # One description changes: its own cases are asked in `oracle`, and every case of `full`, which shows it.
     write_catalog(shop, cancel="Stop an order.")
     offline = ask(toolbelt, openai_server, "--response-cache", "responses.jsonl", "--offline", "--store", "fourth.db")
