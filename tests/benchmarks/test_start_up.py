@@ -17,7 +17,7 @@ RIVAL = [sys.executable, "-c", "import click, yaml"]
     ("arguments", "limit"),
     [
         pytest.param(["--help"], 1.5, id="help-takes-at-most-1.5-times"),
-        pytest.param(["loadout", "inspect", "developer", "--json"], 2.3, id="json-takes-at-most-2.3-times"),
+        pytest.param(["loadout", "inspect", "developer", "--json"], 2.6, id="json-takes-at-most-2.6-times"),
         pytest.param(["loadout", "inspect", "developer"], 2.8, id="inspect-with-cached-counts-takes-at-most-2.8-times"),
     ],
 )
