@@ -50,7 +50,7 @@ def test_the_page_is_told_first_and_everything_is_there(toolbelt: Toolbelt, kept
 
 def test_E6_bills_are_printed_where_there_is_a_price(toolbelt: Toolbelt) -> None:
     assert toolbelt(*RUNNING).code == 0
-    title = "What a provider's cache makes of it: USD per solved case"
+    title = "What a provider's cache makes of it\nIn USD per solved case."
     assert title not in toolbelt("eval", "report").out, "tokens alone are in the files"
     priced = toolbelt("eval", "report", "--priced-as", "gpt-4o-mini")
     assert (priced.code, priced.err) == (0, "")
