@@ -204,9 +204,9 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
     if any(cell.step is not None for cell in cells):
         yield "Figures are accuracies: right by names, of the trials that were scored."
     if any(cell.is_chosen for cell in cells):
-        yield f"* recommended, sure: {choice_meaning(matrix)}"
+        yield f"* for toolbelt.yaml, sure: {choice_meaning(matrix)}"
     if any(cell.is_unsure for cell in cells):
-        yield f"? recommended, not sure: {UNSURE_MEANING}"
+        yield f"? for toolbelt.yaml, not sure: {UNSURE_MEANING}"
     if any(cell.is_chosen or cell.is_unsure for cell in cells):
         yield f"small: {SMALL_MEANING}"
     if any(cell.is_best for cell in cells):
@@ -232,7 +232,7 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
     given = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
              if any(getattr(cell, name) for cell in cells)]  # fmt: skip
     if given:
-        yield f"{', '.join(given)}: recommended, {choice_meaning(matrix)}, else the best"
+        yield f"{', '.join(given)}: for toolbelt.yaml, {choice_meaning(matrix)}, else the best"
         yield f"small: {SMALL_MEANING}"
 
 

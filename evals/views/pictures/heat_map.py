@@ -201,9 +201,9 @@ def _legend_lines(matrix: Matrix, cells: Sequence[Sequence[HeatCell]]) -> list[l
         first.append(_Key("unscored", "no accuracy, for the reason given: not a score of 0"))
     second = []
     if any(cell.is_chosen for cell in flat):
-        second.append(_Key("frame", f"recommended, sure: {choice_meaning(matrix)}"))
+        second.append(_Key("frame", f"for toolbelt.yaml, sure: {choice_meaning(matrix)}"))
     if any(cell.is_unsure for cell in flat):
-        second.append(_Key("dashes", f"recommended, not sure: {UNSURE_MEANING}"))
+        second.append(_Key("dashes", f"for toolbelt.yaml, not sure: {UNSURE_MEANING}"))
     if any(cell.is_best for cell in flat):
         second.append(_Key("star", "★ its best"))
     return [first, second] if second else [first]
@@ -245,9 +245,9 @@ def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> 
         "Share of the scored trials in which the right tools were called, a line a model and a column a toolset."
     ]
     if any(cell.is_chosen for cell in flat):
-        sentences.append(f"Framed: recommended, sure: {choice_meaning(matrix)}.")
+        sentences.append(f"Framed: for toolbelt.yaml, sure: {choice_meaning(matrix)}.")
     if any(cell.is_unsure for cell in flat):
-        sentences.append(f"Dashed: recommended, not sure: {UNSURE_MEANING}.")
+        sentences.append(f"Dashed: for toolbelt.yaml, not sure: {UNSURE_MEANING}.")
     if any(cell.is_chosen or cell.is_unsure for cell in flat):
         sentences.append(f"Small: {SMALL_MEANING}.")
     if any(cell.is_best for cell in flat):

@@ -238,7 +238,7 @@ def test_the_table_is_read_out_with_its_words_and_marks(page: Page) -> None:
     snapshot = page.locator("#matrix-table").aria_snapshot()
     assert 'columnheader "loadout:minimal"' in snapshot
     assert 'rowheader "ollama/qwen3:4b window 8,192 tokens"' in snapshot
-    assert re.search(r'cell "75\.0% 33% too long 30/40 65\.0–85\.0 1,234 tokens recommended best"', snapshot)
+    assert re.search(r'cell "75\.0% 33% too long 30/40 65\.0–85\.0 1,234 tokens for toolbelt.yaml best"', snapshot)
     assert 'cell "cannot fit 21,000 tokens"' in snapshot
     assert 'cell "works"' in page.locator("#probe-table").aria_snapshot()
 
@@ -288,7 +288,7 @@ def test_a_large_matrix_scrolls_by_itself_with_keys_and_keeps_its_names_in_sight
 def test_without_a_script_all_of_it_is_there(browser: Browser, laid: Path) -> None:
     with watched(browser, java_script_enabled=False) as seen:
         seen.page.goto(laid.as_uri())
-        assert "recommended" in seen.page.inner_text("#matrix-table")
+        assert "for toolbelt.yaml" in seen.page.inner_text("#matrix-table")
         assert seen.page.locator("#recommendation").text_content() == YAML
         assert not seen.page.locator("#copy").is_visible()
 

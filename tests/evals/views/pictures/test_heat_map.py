@@ -101,7 +101,7 @@ def test_E7_what_is_not_sure_is_framed_otherwise_than_what_is() -> None:
     pick = Pick(row.model, best=0, choice=2)
     assert heat_cell(replace(row, pick=pick), row.cells[2]) == HeatCell("83.3%", 17, is_unsure=True)
     unsure = drawn(replace(small_matrix(), rows=(replace(row, pick=pick),)))
-    assert "Dashed: recommended, not sure" in unsure.caption
+    assert "Dashed: for toolbelt.yaml, not sure" in unsure.caption
     assert "Framed" not in unsure.caption
     assert "stroke-dasharray" in unsure.svg.decode()
     sure = drawn(replace(small_matrix(), rows=(row,)))
