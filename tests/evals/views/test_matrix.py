@@ -57,7 +57,9 @@ def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows[1] == ["ollama/qwen3:8b", "cannot fit", "*^ 90.0%", "not run"]
     assert rows[2] == ["deaf", "no tool calls", "not run", "not run"]
     text = " ".join(text.splitlines()[:-6]) + "\n" + "\n".join(text.splitlines()[-6:]) + "\n"
-    assert "* for toolbelt.yaml, sure: the smallest that is surely not worse than the best by more than 10 points" in text
+    assert "* for toolbelt.yaml, sure: the smallest that is surely not worse than the best by more than 10 points" in (
+        text
+    )
     assert "deaf: It does not call tools." in text
     assert text.endswith(
         "For toolbelt.yaml, for 2 of 3 models (with its reasons: --yaml):\n"
@@ -243,8 +245,8 @@ Run {found.run}, dataset assistant, catalog assistant: 100 cases, 3 models × 3 
 | ollama/qwen3:8b | cannot fit | \\*^ 90.0% | not run |
 | deaf | no tool calls | not run | not run |
 
-Figures are accuracies: right by names, of the trials that were scored; \\* for toolbelt.yaml, sure: the smallest that is \
-surely not worse than the best by more than 10 points; small: the fewest tokens of definitions over all requests \
+Figures are accuracies: right by names, of the trials that were scored; \\* for toolbelt.yaml, sure: the smallest that \
+is surely not worse than the best by more than 10 points; small: the fewest tokens of definitions over all requests \
 of a trial; ^ the best as measured, of those that a model can be given; \
 too long: of its trials, that did not fit the model; they are in no accuracy.
 
