@@ -31,6 +31,8 @@ _PANELS: Mapping[Caching, str] = MappingProxyType(
 _ROW, _BAR, _GAP, _LINE = 0.25, 1.25, 0.3, 0.17
 """Inches: height of a row, length of the longest bar, between two panels, height of a line of text."""
 _REBILLED = Key("of that, re-billed as the tools changed", _ADDED)
+_LONGEST = 600
+"""Characters of the sentence that is drawn."""
 _CHEAPEST = "bold: the cheapest"
 _FEWEST = "bold: the fewest"
 
@@ -81,7 +83,7 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Pi
     plot = _make_plot(summary, economics, in_dollars=in_dollars)
     said = cheapest_lines(economics) if not in_dollars or _all_priced(plot) else []
     note = " ".join(filter(None, (left_out(summary), _price_note(economics) if in_dollars else _READ_NOTE)))
-    sheet = _draw(plot, title, said[0] if len(said) == 1 else "", note)
+    sheet = _draw(plot, title, drawable(said[0], _LONGEST) if len(said) == 1 else "", note)
     return Picture(
         "economics", title, f"{' '.join([*said, _caption(in_dollars=in_dollars)])} {note}".strip(), *sheet.save()
     )
