@@ -42,7 +42,7 @@ def _run(server: OpenAIServer, model: str, store: Path, transport: Transport = T
         "transport": transport,
         "store": store,
     } | settings
-    return run_eval("assistant", name, limit=60, max_concurrency=16, transport=transport, **options)
+    return run_eval("assistant", name, limit=60, max_concurrency=16, **options)
 
 
 def _trials(run: Run) -> list[tuple[Any, ...]]:

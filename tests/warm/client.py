@@ -29,7 +29,13 @@ _HEAD_BYTES = 8
 _ROOT = str(_SERVER.parents[2])
 _READ_EARLY = ("PYTHON", "LD_", "LITELLM_", "OPENBLAS_", "OMP_")
 """Variables that the interpreter, or a library when imported, reads: they must be those of the server."""
-_READ_LATER = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHON_KEYRING_BACKEND")
+_READ_LATER = (
+    "LITELLM_LOCAL_MODEL_COST_MAP",  # which importing litellm sets, in the test's process, too
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHON_KEYRING_BACKEND",
+)
 _UTF8 = ("", "C", "POSIX", "C.UTF-8", "C.utf8")
 """Locales that are all one to Python."""
 _Cold = subprocess.Popen

@@ -208,7 +208,9 @@ def _preload(*, with_litellm: bool) -> None:
     if with_litellm:  # which takes as long as all the rest
         from toolbelt.providers.litellm_loading import load_litellm
 
+        path = sys.path[:]
         load_litellm()
+        sys.path[:] = path  # to which litellm adds a folder by the working directory
 
 
 def main() -> None:

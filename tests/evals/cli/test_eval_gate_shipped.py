@@ -70,7 +70,7 @@ def test_E7_a_description_that_attracts_other_calls_is_caught_with_the_cases_tha
     assert ran.code == 1
     head, *lines = ran.out.splitlines()
     assert head.startswith("regression  run ")
-    failing = [line for line in lines if line.startswith("FAIL")]
+    failing = [line for line in lines if "  FAIL  " in line]
     assert len(failing) == 1
     assert "accuracy" in failing[0]
     assert "to browser/browser_status" in failing[0]
@@ -117,7 +117,7 @@ def test_E7_twenty_cases_prove_nothing(toolbelt: Toolbelt, project: Path) -> Non
     ran = toolbelt("eval", "gate", "--baseline", "baseline.json")
     assert ran.code == 3
     assert ran.out.startswith("insufficient_data  run ")
-    unsure = [line for line in ran.out.splitlines() if line.startswith("unsure")]
+    unsure = [line for line in ran.out.splitlines() if "  unsure  " in line]
     assert len(unsure) == 1
     assert "no case flipped" in unsure[0]
     assert "cases would do" in unsure[0], "what to do is told"
