@@ -22,7 +22,7 @@ MAX_FINDINGS = 1000
 """Findings that are listed; further ones are only counted."""
 MAX_EXCLUSIONS = 1000
 """Excluded cases that are listed; further ones are only counted."""
-_REMEMBERED_BYTES = 500_000
+_REMEMBERED_BYTES = 400_000
 """Lines whose cases are remembered as read; a case takes about eight times its line in memory."""
 _RULES_OF_KEYS = (UNKNOWN_KEY, OWN_KEY)
 _Value = TypeVar("_Value", bound=Hashable)
