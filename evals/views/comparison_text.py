@@ -192,7 +192,7 @@ def has_own_bases(comparison: Comparison) -> bool:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """`More accurate: loadout; undecided: dynamic; about 2,400 cases would do.`, by the first share; many arms are
+    """`More accurate: loadout; undecided: dynamic; about 2,400 cases would decide.`, by the first share; many arms are
     counted. What nobody can take is left out, if there is anything else.
     """
     usable = [pair for pair in comparison.pairs if not (comparison.is_within and is_oracle(pair.new.toolset))]

@@ -165,7 +165,7 @@ def describe_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level
 
 
 def format_advice(advice: Advice) -> str:
-    """`about 2,400 cases would do for 3 of 4`, or that answers are missing; empty if no advice helps."""
+    """`about 2,400 cases would decide for 3 of 4`, or that answers are missing; empty if no advice helps."""
     parts = []
     if advice.lacking:
         lack = "lacks" if advice.unanswered == 1 else "lack"
@@ -182,9 +182,9 @@ def format_advice(advice: Advice) -> str:
 def _enough_cases(advice: Advice) -> str:
     which, allowed, least = _how_many(advice.settled, advice.unsure), advice.cases, advice.cases_if_none_differs
     if least is None:
-        return f"about {_round_up(allowed or 0):,} cases would do{which}"
+        return f"about {_round_up(allowed or 0):,} cases would decide{which}"
     more = "" if allowed is None else f", {_round_up(allowed):,} if as many do as these allow"
-    return f"about {_round_up(least):,} cases would do{which} if none flips{more}"
+    return f"about {_round_up(least):,} cases would decide{which} if none flips{more}"
 
 
 def _how_many(count: int, of: int) -> str:

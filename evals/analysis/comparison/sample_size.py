@@ -18,7 +18,7 @@ _FEW = 0.05
 
 
 def wanted_cases(contrast: Contrast, margin: float = MARGIN, level: float = LEVEL) -> int | None:
-    """How many cases would do where the data were insufficient, with a power of 80%.
+    """How many cases would decide where the data were insufficient, with a power of 80%.
 
     That the loss stays as it was found is taken for granted, and nothing is hoped for where there was a gain. Where
     the loss found is the margin or more, it is the cases that would show a loss of that size; else those that would
@@ -114,7 +114,7 @@ class Advice:
 
 
 def find_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> Advice:
-    """Advice on missing answers and on how many cases would do; planned cases should be answered first."""
+    """Advice on missing answers and on how many cases would decide; planned cases should be answered first."""
     unsure = [contrast for contrast in contrasts if contrast.verdict is Verdict.INSUFFICIENT_DATA]
     lacking = [contrast for contrast in unsure if _wants_answers(contrast, margin)]
     worst = max(lacking, key=lambda contrast: contrast.unanswered, default=None)

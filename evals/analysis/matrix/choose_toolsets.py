@@ -242,7 +242,7 @@ def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
 
 
 def _find_open(pick: Pick, others: Sequence[int], margin: float) -> Pick:
-    """With what looks good and is smaller, and how many cases would do."""
+    """With what looks good and is smaller, and how many cases would decide."""
     promising = next((each for each in _before(pick) if each.arm in others and _looks_good(each, margin)), None)
     if promising is not None:
         pick = replace(pick, promising=promising.arm)

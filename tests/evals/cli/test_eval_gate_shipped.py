@@ -120,5 +120,5 @@ def test_E7_twenty_cases_prove_nothing(toolbelt: Toolbelt, project: Path) -> Non
     unsure = [line for line in ran.out.splitlines() if "  unsure  " in line]
     assert len(unsure) == 1
     assert "no case flipped" in unsure[0]
-    assert "cases would do" in unsure[0], "what to do is told"
+    assert "cases would decide" in unsure[0], "what to do is told"
     assert ran.err.splitlines()[-1].startswith("gate: insufficient_data: ")

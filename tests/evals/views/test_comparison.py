@@ -241,7 +241,7 @@ def test_arms_held_against_their_namesakes() -> None:
 def test_many_cases_would_tell_of_all_that_are_unsure() -> None:
     unsure = with_accuracy(make_pair(), **UNSURE)
     shown = _shown(make_comparison(unsure, unsure, make_pair()), 118)
-    assert "\nNot worse: loadout; undecided: loadout, loadout; about 5,800 cases would do for both.\n" in shown
+    assert "\nNot worse: loadout; undecided: loadout, loadout; about 5,800 cases would decide for both.\n" in shown
 
 
 def test_what_was_not_scored_is_told_side_by_side() -> None:

@@ -88,7 +88,7 @@ def test_E7_a_killed_run_is_to_be_finished_and_not_to_be_asked_more_cases() -> N
     message = describe_check_reason(check)
     assert mentions(message, "172 of 180 cases", "toolbelt eval resume --retry-errors")
     assert "over 8 of 180 cases" in message
-    assert "would do" not in message
+    assert "would decide" not in message
 
 
 def test_E10_figures_of_some_of_the_cases_alone_are_marked_in_the_data() -> None:
