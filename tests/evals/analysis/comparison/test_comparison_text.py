@@ -53,7 +53,7 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
         pytest.param(
             UNSURE,
             "Whether loadout is worse than full by more than 2.0 points cannot be decided: the difference lies between "
-            f"-4.1 and +3.7 points ({INTERVAL}); about 5,800 cases would do. loadout {SAVED}",
+            f"-4.1 and +3.7 points ({INTERVAL}); about 5,800 cases would decide. loadout {SAVED}",
             id="too-few-cases-says-how-many-would-do",
         ),
         pytest.param(
@@ -73,7 +73,7 @@ def _say(pair: ArmComparison, **changes: Any) -> str:
             },
             "Whether loadout is worse than full by more than 2.0 points cannot be decided. A loss is likely but not "
             f"certain: the p value is 0.3; the difference lies between -9.6 and -1.4 points ({INTERVAL}); about 910 "
-            f"cases would do. loadout {SAVED}",
+            f"cases would decide. loadout {SAVED}",
             id="why-an-interval-below-0-is-no-loss",
         ),
         pytest.param(

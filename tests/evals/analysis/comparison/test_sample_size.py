@@ -1,4 +1,4 @@
-"""How many cases would do, against the planner, which knows nothing of intervals found (rule E7)."""
+"""How many cases would decide, against the planner, which knows nothing of intervals found (rule E7)."""
 
 from __future__ import annotations
 
@@ -105,18 +105,18 @@ def test_no_margin_and_no_difference_takes_no_number_of_cases() -> None:
 def test_the_number_is_told_to_two_digits_and_never_too_small() -> None:
     contrast = _found(20, 20, 400)
     assert wanted_cases(contrast) == 2137
-    assert describe_advice([contrast]) == "about 2,200 cases would do"
+    assert describe_advice([contrast]) == "about 2,200 cases would decide"
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        pytest.param([(20, 20, 400), (0, 0, 2000)], "about 2,200 cases would do", id="what-stands-wants-none"),
+        pytest.param([(20, 20, 400), (0, 0, 2000)], "about 2,200 cases would decide", id="what-stands-wants-none"),
         pytest.param(
-            [(20, 20, 400), (2, 2, 100)], "about 2,200 cases would do for both", id="as-many-as-the-worst-takes"
+            [(20, 20, 400), (2, 2, 100)], "about 2,200 cases would decide for both", id="as-many-as-the-worst-takes"
         ),
-        pytest.param([(20, 20, 400)] * 3, "about 2,200 cases would do for all 3", id="all"),
-        pytest.param([(20, 20, 400), (6, 8, 100)], "about 2,200 cases would do for 1 of 2", id="some-are-past-help"),
+        pytest.param([(20, 20, 400)] * 3, "about 2,200 cases would decide for all 3", id="all"),
+        pytest.param([(20, 20, 400), (6, 8, 100)], "about 2,200 cases would decide for 1 of 2", id="some-past-help"),
         pytest.param([(0, 0, 2000)], "", id="none-is-wanted"),
     ],
 )
@@ -178,7 +178,7 @@ def test_E7_the_sentence_says_over_how_many_cases_its_figures_are() -> None:
 )
 def test_E7_answers_first_then_cases(old: str, new: str, says_answers: bool, says_cases: bool) -> None:
     said = describe_advice([accuracy(old, new)])
-    assert (("resume" in said), ("cases would do" in said)) == (says_answers, says_cases), said
+    assert (("resume" in said), ("cases would decide" in said)) == (says_answers, says_cases), said
 
 
 def test_one_advice_for_several() -> None:

@@ -96,7 +96,7 @@ def test_E7_accuracy(attempts: list[Attempt], verdict: Verdict) -> None:
 def test_E7_twenty_equal_cases_are_no_pass_and_it_is_told_how_many_would_do() -> None:
     check = find_check(check_run(side([RIGHT] * 20), Limits(), base([RIGHT] * 20)), "accuracy")
     assert check.verdict is UNSURE
-    assert "cases would do" in describe_check_reason(check)
+    assert "cases would decide" in describe_check_reason(check)
 
 
 def test_E4_an_arm_that_newly_overflows_has_regressed_whatever_is_left() -> None:
