@@ -110,9 +110,9 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
         yield f"Fastest of them: {_name(fastest)}, {format_seconds(fastest.arm.latency_seconds)} a request."
     if undecided and ranking.cases_wanted is not None:
         cost = "" if not ranking.more_cost_usd else f", {format_cost(ranking.more_cost_usd)} more for these arms"
-        yield f"About {format_glance(ranking.cases_wanted)} cases like these would decide{cost}."
+        yield f"About {format_glance(ranking.cases_wanted)} cases like these would decide every undecided arm{cost}."
     elif undecided:
-        yield "No number of cases up to a million would decide, if the arms are as close as measured."
+        yield "No number of cases up to a million would decide every undecided arm, if they are as close as measured."
 
 
 def _by_case(ranking: Ranking) -> Iterator[str]:

@@ -83,11 +83,13 @@ def _stays(result: RunResult, reference: ArmSummary) -> str:
     less = result.count(TradeOff.LESS_ACCURATE, TradeOff.UNREACHABLE, TradeOff.TOO_LONG)
     undecided = result.count(TradeOff.UNDECIDED)
     near = result.count(TradeOff.NOT_WORSE, TradeOff.MORE_ACCURATE)
+    which = "which" if undecided == 1 else "one of which"
+    wanted = f", {which} about {format_glance(result.cases_wanted)} cases would decide" if result.cases_wanted else ""
     others = [
         f"{count:,} {words}"
         for count, words in (
             (less, "less accurate or unable to reach the answer"),
-            (undecided, "undecided"),
+            (undecided, f"undecided{wanted}"),
             (near, "as accurate, but not surely with fewer tokens"),
         )
         if count
@@ -97,9 +99,7 @@ def _stays(result: RunResult, reference: ArmSummary) -> str:
         f"Stay with {name} ({format_share(reference.accuracy.value)} right{_amounts(reference)}): "
         f"no smaller toolset is surely within {margin} points of it"
     )
-    wanted = result.cases_wanted
-    more = f"; about {format_glance(wanted)} cases would decide the nearest" if wanted else ""
-    return f"{text} ({', '.join(others)}{more})." if others else f"{text}."
+    return f"{text} ({'; '.join(others)})." if others else f"{text}."
 
 
 def _evidence(result: RunResult) -> str:
