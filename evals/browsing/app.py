@@ -12,6 +12,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from threading import Thread
+from threading import enumerate as list_threads
 from typing import TypeVar
 
 from starlette.datastructures import Headers
@@ -32,6 +33,7 @@ from toolbelt.text import visible
 
 Result = TypeVar("Result")
 _HOST = "127.0.0.1"
+_WORKER = "toolbelt-view-work"
 _HEADERS = {
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
@@ -165,8 +167,13 @@ async def _in_thread(work: Callable[..., Result], *arguments: str) -> Result:
         with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, *outcome)
 
-    Thread(target=run, daemon=True).start()
+    Thread(target=run, name=_WORKER, daemon=True).start()
     return await future
+
+
+def is_working() -> bool:
+    """Whether a page is still being made, which nobody waits for once the server has ended."""
+    return any(thread.name == _WORKER for thread in list_threads())
 
 
 def _read_shell() -> tuple[str, str]:

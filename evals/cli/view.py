@@ -48,7 +48,7 @@ def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
     with RunStore(path, must_exist=True):
         pass  # a missing or foreign file is an error now, not on the page
     # starlette and uvicorn
-    from toolbelt.evals.browsing.app import serve_view
+    from toolbelt.evals.browsing.app import is_working, serve_view
 
     with contextlib.ExitStack() as stack:
 
@@ -63,6 +63,10 @@ def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
                 notify("no browser could be opened; open the address above", "toolbelt")
 
         code = serve_view(path, port, started=start, log=lambda line: notify(line, "toolbelt"))
+    if is_working():  # a thread within numpy or matplotlib while the interpreter is torn down may crash the process
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     click.get_current_context().exit(code)
 
 
