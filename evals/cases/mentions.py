@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from toolbelt.catalog.search import split_name
+from toolbelt.catalog.ranking.text import split_name
 
 _PART = re.compile(r"[^\W_]+")
 _QUOTES = "`'\"‘’‚“”„«»‹›「」『』"

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.catalog.search import ToolIndex, search_words, tool_text
+from toolbelt.catalog.ranking.bm25 import Bm25
+from toolbelt.catalog.ranking.text import search_words, tool_text
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import matches
 
@@ -92,7 +93,7 @@ class Jobs:
         self.quota = quota
         self._languages: tuple[str | None, ...] = tuple(dict.fromkeys(languages)) or (None,)
         self._words = [Counter(search_words(tool_text(tool))) for tool in catalog.tools]
-        self._index = ToolIndex(self._words)
+        self._index = Bm25(self._words)
         self._positions = {tool.id: position for position, tool in enumerate(catalog.tools)}
         self._near: dict[int, tuple[int, ...]] = {}
 

@@ -10,7 +10,8 @@ from itertools import chain, zip_longest
 from typing import Protocol
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.search import ToolIndex, tool_text
+from toolbelt.catalog.ranking.text import tool_text
+from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.evals.cases.case import Case
 
 
@@ -108,8 +109,8 @@ class NearDistractors:
         yield from self._index.rank(case.query, len(self._tools))
 
     @cached_property
-    def _index(self) -> ToolIndex:
-        return ToolIndex(list(self._texts.values()))
+    def _index(self) -> WordsIndex:
+        return WordsIndex(self._tools)
 
 
 def take(count: int, candidates: Iterable[str], barred: Collection[str]) -> list[str]:

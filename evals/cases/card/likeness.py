@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.catalog.search import split_name
+from toolbelt.catalog.ranking.text import split_name
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.words import count_words

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toolbelt.catalog.search import STOP_WORDS
+from toolbelt.catalog.ranking.text import STOP_WORDS
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import open_lines

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.search import split_name
+from toolbelt.catalog.ranking.text import split_name
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.lint.literals import Literal, LiteralKind, find_literals
 from toolbelt.findings import Finding, Severity

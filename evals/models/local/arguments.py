@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
-from toolbelt.catalog.search import STOP_WORDS, split_name
+from toolbelt.catalog.ranking.text import STOP_WORDS, split_name
 from toolbelt.evals.models.local.values import Value, as_type, find_row, find_values, word_set
 
 FREE_TEXT = word_set(

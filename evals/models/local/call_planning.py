@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbelt.catalog.search import search_words
+from toolbelt.catalog.ranking.text import search_words
 from toolbelt.evals.models.local.arguments import fill_arguments, fill_each, required_names
 from toolbelt.evals.models.local.history import History
 from toolbelt.evals.models.local.ranking import Match, Ranking, parameters_of, rank_offer

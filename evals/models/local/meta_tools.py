@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.catalog.search import split_name
+from toolbelt.catalog.ranking.text import split_name
 from toolbelt.evals.models.local.history import History
 from toolbelt.evals.models.local.ranking import Ranking, parameters_of, words_of
 from toolbelt.evals.offers import Offer

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolbelt.catalog.search import ToolIndex, describe, search_words, split_name
+from toolbelt.catalog.ranking.bm25 import Bm25
+from toolbelt.catalog.ranking.text import describe, search_words, split_name
 from toolbelt.evals.offers import Offer, Offered
 
 NAME_SHARE = 0.25
@@ -54,7 +55,7 @@ class Ranking:
 
     def __init__(self, tools: Sequence[Words]) -> None:
         self._tools = tools
-        self._index = ToolIndex([tool.counts for tool in tools])
+        self._index = Bm25([tool.counts for tool in tools])
         self._weights: dict[int, tuple[float, float]] = {}
         self._weight_by_count: dict[int, float] = {}
         self._remembered: dict[tuple[str, ...], Match | None] = {}

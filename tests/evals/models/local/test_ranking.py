@@ -6,7 +6,7 @@ import pytest
 
 from tests.evals.models.local.asking import TOOLS, offer
 from toolbelt.catalog import Tool
-from toolbelt.catalog.search import search_words
+from toolbelt.catalog.ranking.text import search_words
 from toolbelt.evals.models.local.call_planning import ENOUGH, enough_for_a_part
 from toolbelt.evals.models.local.ranking import Match, rank_offer
 

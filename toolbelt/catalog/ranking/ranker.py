@@ -1,0 +1,64 @@
+"""The protocol of rankers: an index is built once from tools, and searched many times (rule S2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+
+from toolbelt.catalog.tool import Tool
+
+
+class Field(StrEnum):
+    """Which part of a tool matched."""
+
+    NAME = "name"
+    DESCRIPTION = "description"
+    ARGUMENTS = "arguments"
+    """Names and descriptions of the arguments."""
+
+
+_NOTHING: Mapping[Field, tuple[str, ...]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A tool that was found.
+
+    Attributes:
+        tool: Which one.
+        score: Higher is better; comparable within one search only.
+        matched: Words of the query, as they are written there, by the field that has them. Empty where a ranker does
+            not match words.
+    """
+
+    tool: Tool
+    score: float
+    matched: Mapping[Field, tuple[str, ...]] = field(default_factory=lambda: _NOTHING)
+
+
+class SearchIndex(Protocol):
+    """Tools that can be searched."""
+
+    def search(self, text: str, k: int) -> tuple[SearchHit, ...]:
+        """The `k` best tools, the best first, equals in their order; fewer where nothing more matches."""
+        ...
+
+    def within(self, ids: Collection[str]) -> SearchIndex:
+        """The same over a part of the tools, as if only these had been indexed; ids of others are ignored."""
+        ...
+
+
+class Ranker(Protocol):
+    """A way to rank tools."""
+
+    @property
+    def name(self) -> str:
+        """How it is written in settings: `words`, `regex`, `embedding:MODEL`, `python:MODULE:FUNCTION`."""
+        ...
+
+    def index(self, tools: Sequence[Tool]) -> SearchIndex:
+        """An index of tools whose ids are unique."""
+        ...
