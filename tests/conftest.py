@@ -21,6 +21,11 @@ hypothesis.settings.load_profile("toolbelt")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Workers side by side have no core to spare, and threads of BLAS spend CPU on waiting for one. Set before numpy is
+# imported. Benchmarks run without workers, and so as users do.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 warm.install()
 gc.disable()  # until all tests are collected: they stay, and so does what they import
 
