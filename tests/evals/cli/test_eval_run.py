@@ -458,9 +458,11 @@ def test_E8_whatever_ends_a_run_nothing_finished_is_lost_or_repeated(
 
 
 def test_E8_two_processes_do_not_work_on_one_run(toolbelt: Toolbelt, many: Path) -> None:
-    with working(many, "run", "--dataset", "many", "--toolset", "full"):
+    with working(many, "run", "--dataset", "many", "--toolset", "full") as first:
+        first.send_signal(signal.SIGSTOP)  # or it may be through before this process has imported what it needs
         second = toolbelt("eval", "resume")
         assert (second.code, "another process" in second.err) == (2, True)
+        first.send_signal(signal.SIGCONT)
         other = toolbelt(*RUN)
         assert other.code == 0, "another run in the same file goes on beside it"
 
