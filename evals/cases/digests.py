@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 
 _WHOLE = 2**256
@@ -22,9 +24,14 @@ class DatasetDigest:
         self._sum = 0
         self._count = 0
 
-    def add(self, case: Case) -> None:
-        """Add a case that was read with `LiteralNames`."""
-        digest = hashlib.sha256(case_text(case).encode()).digest()
+    def add(self, case: Case, written: Mapping[str, str] = FrozenDict()) -> None:
+        """Add a case.
+
+        Args:
+            case: With its tools as written, or with ids.
+            written: For ids: the name of each tool as written, by id, one to one.
+        """
+        digest = hashlib.sha256(case_text(case, written).encode()).digest()
         # Ids are unique, so no case is added twice. A sum does not depend on the order.
         self._sum = (self._sum + int.from_bytes(digest)) % _WHOLE
         self._count += 1
@@ -34,34 +41,37 @@ class DatasetDigest:
         return hashlib.sha256(self._sum.to_bytes(32) + self._count.to_bytes(8)).hexdigest()
 
 
-def case_text(case: Case) -> str:
-    """The question and grading of a case, as JSON in one fixed form."""
+def case_text(case: Case, written: Mapping[str, str] = FrozenDict()) -> str:
+    """The question and grading of a case, as JSON in one fixed form, with its tools as `written`, by id."""
+
+    def names(tools: Iterable[str]) -> list[str]:
+        return [written.get(tool, tool) for tool in tools]
+
+    def answer_data(answer: Answer) -> list[Any]:
+        return [_call(call, names(call.tools)) for call in answer]
+
     data = {
         "id": case.id,
         "messages": case.messages,
-        "expected": None if case.expected is None else _answer(case.expected),
-        "accept": [_answer(answer) for answer in case.accept],
-        "forbidden": sorted(case.forbidden),
-        "allowed_extra": sorted(case.allowed_extra),
+        "expected": None if case.expected is None else answer_data(case.expected),
+        "accept": list(map(answer_data, case.accept)),
+        "forbidden": sorted(names(case.forbidden)),
+        "allowed_extra": sorted(names(case.allowed_extra)),
         "match": case.match,
         "role": case.role,
         "cluster": case.cluster,
-        "offered": case.offered,
-        "results": case.results,
+        "offered": None if case.offered is None else names(case.offered),
+        "results": dict(zip(names(case.results), case.results.values(), strict=True)),
         "steps": case.steps,
     }
     return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _answer(answer: Answer) -> list[Any]:
-    return [_call(call) for call in answer]
-
-
-def _call(call: ExpectedCall) -> list[Any]:
+def _call(call: ExpectedCall, tools: list[str]) -> list[Any]:
     if call.arguments is None:
-        return [call.tools]
+        return [tools]
     arguments = call.arguments
-    values = [call.tools, arguments.accepted, sorted(arguments.optional), arguments.exact, arguments.rules]
+    values = [tools, arguments.accepted, sorted(arguments.optional), arguments.exact, arguments.rules]
     return [*values, arguments.contains] if arguments.contains else values
 
 

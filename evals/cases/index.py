@@ -15,7 +15,7 @@ from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
 from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason
 from toolbelt.evals.cases.imported_layout import OWN_KEY
 from toolbelt.evals.cases.layout import Layout, LayoutDetector
-from toolbelt.evals.cases.references import LiteralNames, ToolNames
+from toolbelt.evals.cases.references import LiteralNames, ToolNames, WrittenNames
 from toolbelt.findings import Finding, Severity, sorted_findings
 
 MAX_FINDINGS = 1000
@@ -287,7 +287,8 @@ class _IndexBuilder:
         self._add_findings(line.findings, line)
         if line.findings:
             return
-        parsed = self._index.layout.parse(line.data, self._names)
+        names = WrittenNames(self._names)
+        parsed = self._index.layout.parse(line.data, names)
         self._add_findings(parsed.findings, line)
         case_id = line.data.get("id") if isinstance(line.data, dict) else None
         if isinstance(case_id, str):
@@ -302,6 +303,9 @@ class _IndexBuilder:
         else:
             self._index.add(parsed.case, line)
             self._clusters.add(id_digest(parsed.case.cluster))
+            if names.written is not None:
+                self._digest.add(parsed.case, names.written)
+                return
         literal = self._index.layout.parse(line.data, self._literal_names).case
         if literal is not None:
             self._digest.add(literal)

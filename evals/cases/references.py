@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -83,6 +83,52 @@ class CatalogNames:
             return Unresolved("ambiguous-tool", str(error), error.candidates)
         except NotFoundError as error:
             return Unresolved("unknown-tool", str(error))
+
+
+class WrittenNames:
+    """Resolves the names of one line, and notes how each tool was written there.
+
+    So a digest, which depends on what is written, seldom needs the line to be read a second time.
+
+    Args:
+        names: Resolves them.
+    """
+
+    def __init__(self, names: ToolNames) -> None:
+        self._names = names
+        self._written: dict[str, str] = {}
+        self._is_one_to_one = True
+
+    def resolve(self, reference: str) -> str | Unresolved:
+        """As `names` resolve it."""
+        tool_id = self._names.resolve(reference)
+        if isinstance(tool_id, str):
+            self._note(tool_id, reference)
+        else:
+            self._is_one_to_one = False
+        return tool_id
+
+    def within(self, offered: Sequence[str], label: str) -> tuple[str, ...]:
+        """As `names` find them."""
+        tool_ids = self._names.within(offered, label)
+        if len(tool_ids) == 1:
+            self._note(tool_ids[0], label)
+        else:
+            self._is_one_to_one = False
+        return tool_ids
+
+    def find_tool(self, tool_id: str) -> Tool | None:
+        """The tool of that id."""
+        return self._names.find_tool(tool_id)
+
+    @property
+    def written(self) -> Mapping[str, str] | None:
+        """The name of each tool as written, by id; `None` where a name or a tool has no one counterpart."""
+        return self._written if self._is_one_to_one else None
+
+    def _note(self, tool_id: str, reference: str) -> None:
+        if self._written.setdefault(tool_id, reference) != reference:
+            self._is_one_to_one = False
 
 
 class LiteralNames:

@@ -78,6 +78,7 @@ def test_E4_faults_of_every_kind_on_30_percent_of_requests_change_no_score(
 
 KILLING = """
 import os, random, signal, sqlite3, sys, time
+from contextlib import closing
 from pathlib import Path
 from toolbelt.evals import resume_run, run_eval
 from toolbelt.evals import execution  # all that a run needs is loaded before the first fork
@@ -106,7 +107,8 @@ def answered():
     if not store.exists():
         return set(), set()
     try:
-        with sqlite3.connect(store) as connection:
+        # Closed at once: a connection that a fork inherits makes SQLite there believe in locks that it does not hold.
+        with closing(sqlite3.connect(store)) as connection:
             rows = set(connection.execute("SELECT trial, request FROM requests WHERE failure IS NULL"))
             return rows, set(connection.execute("SELECT trial FROM trials"))
     except sqlite3.OperationalError:  # killed before the tables were made

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.evals.cases.samples import case, public
+from tests.evals.cases.samples import NAMES, case, public
 from toolbelt.evals.cases.digests import DatasetDigest
 from toolbelt.evals.cases.layout import Layout, LayoutKind
-from toolbelt.evals.cases.references import LiteralNames
+from toolbelt.evals.cases.references import LiteralNames, WrittenNames
 
 
 def digest(*rows: Any, layout: Layout = Layout(LayoutKind.OWN)) -> str:  # noqa: B008
@@ -83,3 +83,38 @@ def test_E7_the_rules_by_which_arguments_are_compared_count() -> None:
     own = case(expected=[{"tool": "git_push", "args": {"remote": ["a", "b"]}, "args_exact": True}])
     row = public(expected_args=[{"remote": ["a", "b"]}])
     assert len({digest(own), *(digest(row, layout=Layout(LayoutKind.PUBLIC, lists)) for lists in (True, False))}) == 3
+
+
+REFERENCES = ("git_push", "git/git_push", "git_log", "file/read", "web/read", "web/search", "search")
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_E7_the_digest_is_of_names_as_written_however_a_catalog_resolves_them(data: st.DataObject) -> None:
+    name, names = st.sampled_from(REFERENCES), st.lists(st.sampled_from(REFERENCES), min_size=1, max_size=3)
+    own = case(
+        expected=[{"tool": tools} for tools in data.draw(st.lists(names, max_size=3))],
+        allowed_extra=data.draw(names),
+        offered=list(REFERENCES),
+        results={data.draw(name): "done"},
+    )
+    labels = data.draw(names)
+    imported = public(expected=labels, offered=data.draw(st.sampled_from((None, [], list(REFERENCES), labels))))
+    for row, layout in ((own, Layout(LayoutKind.OWN)), (imported, Layout(LayoutKind.PUBLIC))):
+        reading = WrittenNames(NAMES)
+        parsed = layout.parse(row, reading)
+        if parsed.case is not None and reading.written is not None:
+            made = DatasetDigest()
+            made.add(parsed.case, reading.written)
+            assert made.hexdigest() == digest(row, layout=layout)
+
+
+def test_E7_a_tool_under_two_of_its_names_has_no_one_written_name() -> None:
+    for row in (
+        case(expected=[{"tool": ["git_push"]}, {"tool": "git/git_push"}]),
+        public(expected=["read"], offered=["file/read", "web/read"]),
+    ):
+        reading = WrittenNames(NAMES)
+        layout_kind = LayoutKind.OWN if isinstance(row["expected"][0], dict) else LayoutKind.PUBLIC
+        assert Layout(layout_kind).parse(row, reading).case is not None
+        assert reading.written is None
