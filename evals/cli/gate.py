@@ -152,7 +152,9 @@ def gate(
     failures = [*_show(result, as_json=as_json, details=details), *_write_files(result, junit, markdown)]
     for failure in failures:  # the verdict is reported all the same, and a regression stays one
         notify(failure, "Error")
-    notify(summary_line(result) if as_json else verdict_line(result), "gate")  # else its reason stands twice
+    # A screen that shows the table has the reason already; whoever reads standard error alone has not.
+    has_reason = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
+    notify(verdict_line(result) if has_reason else summary_line(result), "gate")
     return EXIT_CODES[result.verdict] or (INFRASTRUCTURE if failures else OK)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -178,8 +179,8 @@ def next_step(comparison: Comparison) -> str:
     if new.is_baseline:
         return ""
     if comparison.is_within:
-        return f"next: toolbelt eval recommend {new.name} (what to put into toolbelt.yaml)"
-    return f"next: toolbelt eval gate {new.name} --baseline {comparison.old.name} (pass or fail, for CI)"
+        return f"next: toolbelt eval recommend {shlex.quote(new.name)}"
+    return f"next: toolbelt eval gate {shlex.quote(new.name)} --baseline {shlex.quote(comparison.old.name)}"
 
 
 def pair_title(comparison: Comparison, pair: ArmComparison) -> str:
