@@ -18,7 +18,7 @@ from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.sides import is_path, open_side
 from toolbelt.evals.analysis.gate.gate_json import EXIT_CODES, gate_data
-from toolbelt.evals.analysis.gate.gate_text import summary_line
+from toolbelt.evals.analysis.gate.gate_text import summary_line, verdict_line
 from toolbelt.evals.analysis.gate.recorded import MAX_AGE_DAYS
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.cli.completion import complete_runs
@@ -152,7 +152,9 @@ def gate(
     failures = [*_show(result, as_json=as_json, details=details), *_write_files(result, junit, markdown)]
     for failure in failures:  # the verdict is reported all the same, and a regression stays one
         notify(failure, "Error")
-    notify(summary_line(result), "gate")
+    # A screen that shows the table has the reason already; whoever reads standard error alone has not.
+    has_reason = not as_json and sys.stdout.isatty() and sys.stderr.isatty()
+    notify(verdict_line(result) if has_reason else summary_line(result), "gate")
     return EXIT_CODES[result.verdict] or (INFRASTRUCTURE if failures else OK)
 
 

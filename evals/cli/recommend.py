@@ -31,12 +31,14 @@ if TYPE_CHECKING:
         "toolbelt eval recommend",
         "toolbelt eval recommend latest --margin 0.05",
         "toolbelt eval recommend --sure",
+        "toolbelt eval recommend --details",
         "toolbelt eval recommend 20260101-120000-ab12 --yaml -o models.yaml",
     )
 )
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
 @margin_option
 @option("--sure", is_flag=True, help="Only what is sure; the exit code is 3 unless it is for every model.")
+@option("--details", is_flag=True, help="Show every reason, and the table of models and toolsets.")
 @option("--yaml", "as_yaml", is_flag=True, help="Print the entries for toolbelt.yaml alone, with their reasons.")
 @option(
     "--output",
@@ -53,6 +55,7 @@ def recommend(
     name: str,
     margin: float,
     sure: bool,
+    details: bool,
     as_yaml: bool,
     output: str | None,
     force: bool,
@@ -94,13 +97,15 @@ def recommend(
         click.echo(recommendation(matrix), nl=False)
     elif output is None:
         from toolbelt.evals.views.matrix import matrix_view, recommended_view
+        from toolbelt.evals.views.ranking import advice_view, ranking_view
 
-        show_blocks(matrix_view(matrix, whole=True))
-        if ranking is not None:
-            from toolbelt.evals.views.ranking import ranking_view
-
-            show_view("")
-            show_blocks(ranking_view(ranking))
+        if ranking is not None and not details:
+            show_blocks(advice_view(matrix, ranking))
+        else:
+            show_blocks(matrix_view(matrix, whole=True))
+            if ranking is not None:
+                show_view("")
+                show_blocks(ranking_view(ranking))
         show_view("")
         heading, entries = recommended_view(matrix)
         show_blocks([heading])

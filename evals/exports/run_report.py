@@ -18,7 +18,7 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
-from toolbelt.evals.analysis.matrix.ranking import Ranking
+from toolbelt.evals.analysis.matrix.ranking import Ranking, ranking_data
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
@@ -93,7 +93,7 @@ class RunReport:
     def data(self) -> dict[str, Any]:
         """The findings as plain values: those of the run, with `economics`, and its `result` unless there is a gate.
 
-        It also has `compatibility`, `probes`, `comparison` and `gate`, if there are any.
+        It also has `compatibility`, `ranking`, `probes`, `comparison` and `gate`, if there are any.
         """
         result = {} if self.gate else {"result": to_json(describe_result(find_result(self.summary, self.comparison)))}
         data = {**summary_data(self.summary), **result, "economics": economics_data(self.economics)}
@@ -101,6 +101,8 @@ class RunReport:
             from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
 
             data["compatibility"] = matrix_data(self.matrix)
+        if self.ranking is not None:
+            data["ranking"] = ranking_data(self.ranking)
         if self.probes:
             from toolbelt.evals.probing.results import probe_data
 

@@ -49,7 +49,9 @@ _TRIALS = """
     WHERE t.run = :run ORDER BY c.first, t.epoch, t.arm, t.trial
 """
 _REQUESTS = f"""
-    SELECT request, attempt, offer, tools, failure, message, reply, {", ".join(REQUEST_FIGURES)}
+    SELECT request, attempt, offer, tools, failure, message, reply, {", ".join(REQUEST_FIGURES)},
+    (SELECT p.recorded FROM responses AS p WHERE p.run = requests.run AND p.trial = requests.trial
+     AND p.request = requests.request AND p.attempt = requests.attempt AND p.is_reused) AS recorded
     FROM requests WHERE run = ? AND trial = ? ORDER BY request, attempt
 """  # noqa: S608  # the names are this module's own
 
@@ -266,7 +268,8 @@ def request_texts(rows: Iterable[Row], offers: Mapping[str, int]) -> list[dict[s
     Returns:
         Of each: `request`, `attempt`, `turn` (1-based), `offer` (`None` where it is not kept), `tools`,
         `definition_tokens`, `failure`, `message`, `text`, `calls` (pairs of name and arguments, as written),
-        `finish_reason`, `served_by`, `follow_up`, tokens, `latency_seconds`, `cost_usd`.
+        `finish_reason`, `served_by`, `recorded` (when a reused response was given, else empty),
+        `follow_up`, tokens, `latency_seconds`, `cost_usd`.
     """
     requests = []
     for row in rows:
@@ -283,6 +286,7 @@ def request_texts(rows: Iterable[Row], offers: Mapping[str, int]) -> list[dict[s
                 "calls": [[cut(name), cut(text)] for _, name, text in reply.get("calls", ())],
                 "finish_reason": reply.get("finish_reason", ""),
                 "served_by": reply.get("served_by", ""),
+                "recorded": row["recorded"] or "",
                 **{name: number(row[name]) for name in REQUEST_FIGURES},
             }
         )

@@ -88,11 +88,19 @@ function why(place, { trial }) {
     : isSurfaced(place) ? "A right answer was offered." : "A right answer could be reached, but was never offered in full.";
   const dispatch = trial.would_dispatch ? " Only known tools were called that had not been offered; a dispatcher that asks for no more than a tool's existence would have run them." : "";
   return [el("div", { class: `why-box ${sortOf(place)}` },
-    el("p", {}, mark(place)),
+    el("p", {}, mark(place), recordedBadge(trial)),
     trial.reason && el("p", { dir: "auto" }, trial.reason),
     el("p", { class: "muted" }, reach + dispatch),
     listed("Called", trial.called, "nothing"), listed("Wanted, not called", trial.missing), listed("Called, not wanted", trial.surplus),
     el("p", { class: "muted" }, ENDINGS[trial.ending] ?? words(trial.ending)))];
+}
+
+// Says of a trial that its responses, or some of them, were reused and not asked by this run.
+function recordedBadge({ requests }) {
+  const reused = requests.filter((request) => request.recorded).length;
+  if (!reused) return null;
+  const text = reused === requests.length ? plural(reused, "recorded response") : `${count(reused)} of ${plural(requests.length, "response")} recorded`;
+  return el("span", { class: "badge recorded" }, text);
 }
 
 function listed(label, names, none = null) {
@@ -186,7 +194,8 @@ function asking(request, isNewTurn) {
   const cached = request.cached_read_tokens ? `${tokens(request.cached_read_tokens)} of them cached` : null;
   const facts = [`${plural(request.tools, "tool")} offered, ${tokens(request.definition_tokens)} tokens`, reported, cached,
     request.completion_tokens === null ? null : `${tokens(request.completion_tokens)} completion tokens`,
-    seconds(request.latency_seconds), request.cost_usd === null ? null : dollars(request.cost_usd), request.served_by && `by ${request.served_by}`];
+    seconds(request.latency_seconds), request.cost_usd === null ? null : dollars(request.cost_usd), request.served_by && `by ${request.served_by}`,
+    request.recorded && `recorded ${request.recorded.slice(0, 10)}, not asked by this run`];
   return el("p", { class: "ask" },
     el("b", {}, `Request ${request.request + 1}${request.attempt ? `, attempt ${request.attempt + 1}` : ""}${isNewTurn ? ` (turn ${request.turn})` : ""}`),
     facts.filter(Boolean).map((fact) => el("span", {}, fact)));

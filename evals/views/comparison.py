@@ -68,6 +68,8 @@ def comparison_view(comparison: Comparison, extent: Extent = WHOLE, *, details: 
     yield Note(comparison_text.legend(comparison), Tone.FAINT)
     if not details and len(pairs) > 1:
         yield Note("Every figure and the cases that flipped: --details, or --arm NAME for one arm.", Tone.FAINT)
+    if not extent.is_folded and (step := comparison_text.next_step(comparison)):
+        yield Note(step, Tone.FAINT)
 
 
 def comparison_result(comparison: Comparison) -> Block:

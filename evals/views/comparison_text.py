@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -19,10 +20,12 @@ from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name
 from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
 from toolbelt.evals.analysis.result import find_trade_off, is_surely_more
+from toolbelt.evals.analysis.summary.responses import join_origins
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.glance import TRADE_OFFS, describe_findings
+from toolbelt.evals.views.recorded import describe_days
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_seconds, format_share
 from toolbelt.text import plural
 from toolbelt.views.cells import Badge, Tone
@@ -157,7 +160,27 @@ def _of(about: SideInfo) -> str:
     catalog = f", catalog {about.catalog}" if about.catalog else ""
     epochs = f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else ""
     begun = f", {about.created[:16].replace('T', ' ')} UTC" if about.created else ""
-    return f"dataset {about.dataset}{catalog}, {plural(about.cases, 'case')}{epochs}{begun}"
+    return f"dataset {about.dataset}{catalog}, {plural(about.cases, 'case')}{epochs}{begun}{_recorded(about)}"
+
+
+def _recorded(about: SideInfo) -> str:
+    """How many of its responses come from a response cache, and of when; empty where none does."""
+    recorded = join_origins(*(one.recorded for one in about.responses))
+    if not recorded.responses:
+        return ""
+    every = recorded.responses + sum(one.live.responses for one in about.responses)
+    count = f"{recorded.responses:,} of {plural(every, 'response')}"
+    return f"; {count} recorded ({describe_days(recorded.oldest, recorded.newest)})"
+
+
+def next_step(comparison: Comparison) -> str:
+    """The command that goes on from here; empty where a side is a file of results, of which there is none."""
+    new = comparison.new
+    if new.is_baseline:
+        return ""
+    if comparison.is_within:
+        return f"next: toolbelt eval recommend {shlex.quote(new.name)}"
+    return f"next: toolbelt eval gate {shlex.quote(new.name)} --baseline {shlex.quote(comparison.old.name)}"
 
 
 def pair_title(comparison: Comparison, pair: ArmComparison) -> str:

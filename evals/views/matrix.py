@@ -87,7 +87,7 @@ def recommended_view(matrix: Matrix) -> tuple[Block, str]:
         return Note("There is nothing to be written into toolbelt.yaml.", Tone.WARNING), ""
     chosen = sum(row.pick.choice is not None for row in matrix.rows)
     of = "" if chosen == len(matrix.rows) else f", for {chosen:,} of {plural(len(matrix.rows), 'model')}"
-    heading = (Span("For toolbelt.yaml", Tone.STRONG), Span(f"{of} (with its reasons: --yaml):"))
+    heading = (Span("For toolbelt.yaml", Tone.STRONG), Span(f"{of} (its reasons: --details):"))
     return Line(heading), text
 
 

@@ -6,8 +6,14 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
+from toolbelt.evals.analysis.matrix.cell import CellState
+from toolbelt.evals.analysis.matrix.matrix import Matrix, UnassignableToolsets
+from toolbelt.evals.analysis.matrix.note_text import describe_matrix_note
 from toolbelt.evals.analysis.matrix.ranking import RankedArm, Ranking, Standing
+from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.toolsets.spec import find_toolset
+from toolbelt.evals.views.matrix import matrix_table
+from toolbelt.evals.views.matrix_text import pick_summary, short_legend, title_line
 from toolbelt.evals.views.result_text import describe_model
 from toolbelt.render.numbers import ESTIMATED, NOTHING, format_cost, format_glance, format_seconds, format_share
 from toolbelt.text import plural
@@ -36,6 +42,26 @@ def ranking_view(ranking: Ranking) -> tuple[Block, ...]:
     )
 
 
+def advice_view(matrix: Matrix, ranking: Ranking) -> Iterator[Block]:
+    """The ranking, what can be concluded from it, and each model's recommended toolset in a line or two.
+
+    Models × toolsets are a table of their own only where a pair was not scored or not whole; the ranking has the rest.
+    """
+    yield Heading("Which model with which toolset?", level=2)
+    yield Note(f"Run {matrix.run}, {title_line(matrix)}.")
+    by_case = tuple(_by_case(ranking))
+    notes = (note for note in matrix.notes if not (by_case and isinstance(note, UnassignableToolsets)))
+    if said := tuple(Span(describe_matrix_note(note), Tone.WARNING) for note in notes):
+        yield Listing(said)
+    yield ranking_table(ranking)
+    yield from _legend(ranking)
+    if any(cell is None or cell.state is not CellState.SCORED for row in matrix.rows for cell in row.cells):
+        yield matrix_table(matrix)
+        yield from (Note(line, Tone.FAINT) for line in short_legend(matrix))
+    picks = (f"{row.model}: {pick_summary(row)}" for row in matrix.rows)
+    yield Listing(tuple(map(Span, (*conclusions(ranking), *by_case, *picks))))
+
+
 def _legend(ranking: Ranking) -> Iterator[Block]:
     """What the words of the table mean that are not plain."""
     meanings = {
@@ -51,23 +77,26 @@ def _legend(ranking: Ranking) -> Iterator[Block]:
 def ranking_table(ranking: Ranking) -> Table:
     """Arms by accuracy, with ties, cost and latency; what is the same for all is left out."""
     has_costs = any(each.arm.cost_usd for each in ranking.arms)
+    has_latencies = not all(is_word_matching(each.arm.model) for each in ranking.arms)
     columns = (
         Column("accuracy", "Right tools called, by name, of the scored trials.", has_interval=True),
         Column("standing", "Against the most accurate arm.", is_text=True),
         Column("points", "Accuracy less that of the best, in percentage points, with its 95% interval."),
         Column("prompt tokens", "Over all requests of a trial; ~ own count.", "prompt\ntokens"),
         *((Column("cost per trial", "In US dollars.", "cost\n/trial", is_spare=True),) if has_costs else ()),
-        Column("latency median", "Of a request.", "latency\nmedian", is_spare=True),
+        *((Column("latency median", "Of a request.", "latency\nmedian", is_spare=True),) if has_latencies else ()),
     )
     is_one = len({each.arm.model for each in ranking.arms}) == 1
     rows = tuple(
-        _row(ranking, each, has_costs)._replace(label=each.arm.toolset_label if is_one else each.arm.label)
+        _row(ranking, each, has_costs, has_latencies)._replace(
+            label=each.arm.toolset_label if is_one else each.arm.label
+        )
         for each in ranking.arms
     )
     return Table("toolset" if is_one else "model · toolset", columns, rows, name="ranking")
 
 
-def _row(ranking: Ranking, each: RankedArm, has_costs: bool) -> Row:
+def _row(ranking: Ranking, each: RankedArm, has_costs: bool, has_latencies: bool) -> Row:
     arm, rate = each.arm, each.arm.accuracy
     mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
     cells = (
@@ -76,7 +105,7 @@ def _row(ranking: Ranking, each: RankedArm, has_costs: bool) -> Row:
         Span(_points(ranking, each)),
         Span(mark + format_glance(arm.prompt_tokens)),
         *((Dollars(arm.cost_usd),) if has_costs else ()),
-        Seconds(arm.latency_seconds),
+        *((Seconds(arm.latency_seconds),) if has_latencies else ()),
     )
     return Row(arm.label, cells)
 
@@ -94,9 +123,9 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
     """What these cases say, and what more of them would cost; names are as they come."""
     best, others = ranking.arms[0], [each for each in ranking.tied if each.standing is not Standing.BEST]
     right = f"{format_share(best.arm.accuracy.value)} of {plural(ranking.cases, 'case')}"
-    yield f"Most accurate as measured: {_name(best)}, right in {right}."
+    sure = "" if others else "; it is surely more accurate than every other"
+    yield f"Most accurate as measured: {_name(best)}, right in {right}{sure}."
     if not others:
-        yield "It is surely more accurate than every other."
         return
     undecided = [each for each in others if each.standing is Standing.UNDECIDED]
     as_good = [each for each in others if each.standing is Standing.AS_GOOD]
@@ -106,7 +135,7 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
         yield f"These cases cannot tell it from {_names(undecided)}."
     if (cheapest := ranking.cheapest) is not None:
         yield f"Cheapest of them: {_name(cheapest)}, {format_cost(cheapest.arm.cost_usd)} a trial."
-    if (fastest := ranking.fastest) is not None:
+    if (fastest := ranking.fastest) is not None and not is_word_matching(fastest.arm.model):
         yield f"Fastest of them: {_name(fastest)}, {format_seconds(fastest.arm.latency_seconds)} a request."
     if undecided and ranking.cases_wanted is not None:
         cost = "" if not ranking.more_cost_usd else f", {format_cost(ranking.more_cost_usd)} more for these arms"
@@ -120,8 +149,8 @@ def _by_case(ranking: Ranking) -> Iterator[str]:
     label, spec = ranking.arms[0].arm.toolset_label, find_toolset(ranking.arms[0].arm.toolset)
     if spec is not None and not spec.is_assignable:
         yield (
-            f"{label} goes by the role of each case, so toolbelt.yaml cannot name it for a model; what is written "
-            "there is the best of the others."
+            f"{label} goes by the role of each case, so toolbelt.yaml cannot name it for a model: what it is given is "
+            "chosen from the others."
         )
 
 

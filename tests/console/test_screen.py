@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import struct
 import sys
 
 import pytest
@@ -62,6 +64,23 @@ def test_messages_go_to_standard_error_with_escapes_spelled_out(capsys: pytest.C
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "warning: one two \\x1b[2J\nf\\x1b.yaml:3: error: bad \\x07 name [a-rule]\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_message_breaks_between_words_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    with os.fdopen(theirs, "w") as terminal, monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", terminal)
+        notify("see names/of-a-path/that-is/wider-than/forty-columns and words")
+        terminal.flush()
+        lines = os.read(ours, 4096).decode().splitlines()
+    os.close(ours)
+    assert lines == ["note: see", "names/of-a-path/that-is/wider-than/forty-columns", "and words"]
 
 
 def test_quick_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PIPED_WIDTH = 200
 """Columns where there is no terminal to ask: wide enough that a name is seldom cut."""
+_NARROWEST = 20
+"""Columns of a terminal below which it is left to break lines."""
 PATIENCE_SECONDS = 1.0
 """Seconds of work after which progress is shown."""
 
@@ -76,8 +78,23 @@ def print_json(data: Any) -> None:
 
 
 def notify(message: str, label: str = "note") -> None:
-    """A message for the user on standard error; an empty label is left out."""
-    sys.stderr.write(f"{label}: {visible(message)}\n" if label else f"{visible(message)}\n")
+    """A message for the user on standard error, wrapped between words on a terminal; an empty label is left out."""
+    text = f"{label}: {visible(message)}" if label else visible(message)
+    sys.stderr.write(f"{_wrapped(text)}\n")
+
+
+def _wrapped(text: str) -> str:
+    """Lines that fit the terminal of standard error; paths and identifiers stay whole, so that they can be copied."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
+    except (OSError, ValueError):  # a terminal that is closed, or a stream that is none
+        width = 0
+    if width < _NARROWEST or len(text) <= width:
+        return text
+    import textwrap  # few messages are longer than a line
+
+    lines = (textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join("\n".join(line) for line in lines)
 
 
 def print_findings(findings: Sequence[Finding]) -> None:

@@ -68,6 +68,14 @@ def summary_line(result: GateResult) -> str:
     return f"{head}: {describe_check(deciding[0])}{more}"
 
 
+def verdict_line(result: GateResult) -> str:
+    """The verdict and the checks that made it, for below a table that gives their reasons."""
+    deciding = dict.fromkeys(check.name for check in result.checks if check.verdict is result.verdict)
+    if result.verdict is Verdict.NO_REGRESSION or not deciding:
+        return summary_line(result)
+    return f"{result.verdict.value}, for {', '.join(deciding)}"
+
+
 def _flipped(result: GateResult) -> str:
     """What got worse although the run passes as a whole, and which arms fit now."""
     pairs = () if result.comparison is None else result.comparison.pairs

@@ -13,7 +13,7 @@ from toolbelt.text import plural
 
 def describe_matrix_notes(matrix: Matrix) -> list[str]:
     """What to know before anything is read from a matrix, a sentence each."""
-    return [_describe_note(note) for note in matrix.notes]
+    return [describe_matrix_note(note) for note in matrix.notes]
 
 
 def describe_cell(cell: Cell) -> str:
@@ -21,7 +21,8 @@ def describe_cell(cell: Cell) -> str:
     return " ".join(_describe_reason(reason, cell) for reason in cell.reasons)
 
 
-def _describe_note(note: MatrixNote) -> str:
+def describe_matrix_note(note: MatrixNote) -> str:
+    """What to know before anything is read from a matrix, a sentence."""
     match note:
         case SideNote():
             return describe_side_note(note)

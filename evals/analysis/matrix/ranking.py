@@ -11,6 +11,7 @@ from toolbelt.evals.analysis.comparison.comparison import MARGIN, ArmComparison,
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import is_oracle
 
@@ -90,8 +91,10 @@ class Ranking:
 
     @property
     def fastest(self) -> RankedArm | None:
-        """The fastest of the tied arms, by its median request."""
-        known = [arm for arm in self.tied if arm.latency_rank is not None]
+        """The fastest of the tied arms, by its median request; models that run in this process are left out, whose
+        latency says nothing of a model's.
+        """
+        known = [arm for arm in self.tied if arm.latency_rank is not None and not is_word_matching(arm.arm.model)]
         return min(known, key=lambda arm: arm.latency_rank or 0, default=None)
 
 

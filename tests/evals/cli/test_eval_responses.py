@@ -98,6 +98,9 @@ def test_X3_record_export_replay_offline_and_ask_only_what_changed(
     ]
     assert [replay.code for replay in replays] == [0, 0], replays[0].err
     assert openai_server.count("pick-first@shop") == asked
+    compared = toolbelt("eval", "compare", "--store", "second.db", "-o", "compared.md")
+    for text in (compared.out, Path("compared.md").read_text()):
+        assert mentions(text, f"{asked:,} of {asked:,} responses recorded")
     assert rows(Path("first.db"), SAME) == rows(Path("second.db"), SAME)
     but_for_times = [[row[2:7] + row[8:] for row in rows(Path(store))] for store in ("second.db", "third.db")]
     assert but_for_times[0] == but_for_times[1], "byte for byte, but for when they finished and in which run"

@@ -28,18 +28,33 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_E7_the_smallest_that_is_surely_good_enough(toolbelt: Toolbelt, store: Path) -> None:
-    ran = toolbelt("eval", "recommend", "--store", str(store), "--margin", "0.1")
+    command = ["eval", "recommend", "--store", str(store), "--margin", "0.1"]
+    ran = toolbelt(*command)
     assert (ran.code, WORK.sub("", ran.err)) == (0, "")
-    assert "loadout:minimal is the best (90.0%)" in ran.out
+    assert "loadout:minimal is the best (90.0%)" in toolbelt(*command, "--details").out
     assert ran.out.endswith("models:\n  - name: m\n    toolset: loadout:minimal\n")
     assert "\x1b" not in ran.out, "plain in a pipe"
 
 
 def test_E7_the_best_as_measured_is_said_not_to_be_sure(toolbelt: Toolbelt, store: Path) -> None:
-    ran = toolbelt("eval", "recommend", "--store", str(store), "--margin", "0.01")
+    command = ["eval", "recommend", "--store", str(store), "--margin", "0.01"]
+    ran = toolbelt(*command)
     assert (ran.code, WORK.sub("", ran.err)) == (0, "")
-    assert mentions(ran.out, "loadout:minimal", "90.0% of 100 trials", "not sure")
+    assert mentions(toolbelt(*command, "--details").out, "loadout:minimal", "90.0% of 100 trials", "not sure")
     assert ran.out.endswith("models:\n  - name: m\n    toolset: loadout:minimal  # as measured, not sure\n")
+
+
+def test_E6_the_ranking_comes_first_and_pairs_that_were_not_scored_have_a_table(
+    toolbelt: Toolbelt, tmp_path: Path
+) -> None:
+    arms = [*ARMS, Asked("full", GOOD, 9000, model="n")]
+    for name, asked in (("whole", ARMS), ("partly", arms)):
+        with stored(WrittenRun(asked), tmp_path / name):
+            pass
+        ran = toolbelt("eval", "recommend", "--store", str(tmp_path / name), "--margin", "0.1")
+        assert ran.out.startswith("Which model with which toolset?\n")
+        assert ("not run" in ran.out) == (name == "partly")
+        assert len(ran.out.splitlines()) <= 24 or name == "partly"
 
 
 def test_E9_only_what_is_sure_or_exit_3(toolbelt: Toolbelt, store: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.evals.analysis.summary.rows import database
@@ -22,6 +23,7 @@ from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
 from toolbelt.evals.exports.report import Report, replacing_all, write_report
 from toolbelt.evals.exports.run_report import ReportOptions, RunReport, analyze_run
+from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.running.store import RunStore
 from toolbelt.stores.files import replacing
 
@@ -60,6 +62,14 @@ def test_E7_arms_are_compared_with_the_first_of_their_model_or_the_one_named(rep
     other = analyze_run(store, store.get(RUN), ReportOptions(against=lambda arms: 2, margin=0.1)).comparison
     assert other is not None
     assert ([pair.old.toolset for pair in other.pairs], other.margin) == (["oracle"] * 5, 0.1)
+
+
+def test_E6_the_ranking_is_in_the_summary_without_oracles(reported: Report) -> None:
+    written = json.loads((reported.files[0].parent / "summary.json").read_text())
+    jsonschema.validate(written, read_schema("run"))
+    ranked = [(arm["toolset"], arm["standing"]) for arm in written["ranking"]["arms"]]
+    assert ranked[0][1] == "best"
+    assert not any(toolset.startswith("oracle") for toolset, _ in ranked)
 
 
 def test_a_run_of_one_arm_has_nothing_to_compare(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_memory_does_not_grow_with_the_number_of_trials() -> None:
 ROW: dict[str, Any] = {
     "request": 0, "attempt": 0, "offer": "o", "tools": 3, "failure": None, "message": "", "reply": reply("hello"),
     "definition_tokens": 5, "prompt_tokens": None, "completion_tokens": None, "cached_read_tokens": None,
-    "cached_write_tokens": None, "latency_seconds": 0.5, "cost_usd": None,
+    "cached_write_tokens": None, "latency_seconds": 0.5, "cost_usd": None, "recorded": None,
 }  # fmt: skip
 
 
@@ -181,4 +181,6 @@ def test_turns_are_parted_where_a_reply_without_calls_was_not_the_last() -> None
     assert made[2]["failure"] == "timeout"
     assert {one["offer"] for one in made} == {4}
     assert request_texts([ROW], {})[0]["offer"] is None
+    when = "2026-11-02T10:00:00Z"
+    assert [one["recorded"] for one in request_texts([ROW, ROW | {"recorded": when}], {})] == ["", when]
     assert request_texts([ROW | {"reply": "{}"}], {})[0]["calls"] == []

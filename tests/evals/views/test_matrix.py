@@ -62,7 +62,7 @@ def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert "deaf: It does not call tools." in text
     assert text.endswith(
-        "For toolbelt.yaml, for 2 of 3 models (with its reasons: --yaml):\n"
+        "For toolbelt.yaml, for 2 of 3 models (its reasons: --details):\n"
         "models:\n"
         "  - name: gpt-4o\n"
         "    toolset: loadout:minimal\n"

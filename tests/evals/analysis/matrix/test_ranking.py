@@ -51,6 +51,15 @@ def test_E7_the_most_accurate_is_first_and_ties_are_marked() -> None:
     ]
 
 
+def test_E6_a_word_matching_model_is_no_fastest_one() -> None:
+    summary, written = run()
+    local = tuple(replace(arm, model="local/bm25") if arm.model == "small" else arm for arm in summary.arms)
+    ranking = rank_arms(replace(summary, arms=local), written)
+    assert ranking is not None
+    assert ranking.fastest is not None
+    assert ranking.fastest.arm.model == "big"
+
+
 def test_E6_the_cheapest_and_the_fastest_are_looked_for_among_the_tied() -> None:
     ranking = ranked()
     assert ranking.cheapest is not None
