@@ -83,7 +83,10 @@ def _several(comparison: Comparison, extent: Extent, *, details: bool) -> Iterat
         yield comparison_result(comparison)
     if comparison.pairs:
         yield Note(f"{_sentence_case(comparison_text.against_line(comparison))}{_reference(comparison)}:")
-        yield summary_table(comparison)
+        table = summary_table(comparison)
+        # Where each arm can be unfolded, the other measures are there.
+        plain = [place for place, column in enumerate(table.columns) if not (extent.is_folded and column.is_spare)]
+        yield table.take(plain)
     yield from _overflows(comparison)
     for pair in comparison.pairs if details else ():
         title = comparison_text.pair_title(comparison, pair)
