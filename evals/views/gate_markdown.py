@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -18,9 +18,12 @@ from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_ch
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate import short_labels
-from toolbelt.render.markdown import escaped, escaped_html
+from toolbelt.render.markdown import render_markdown
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note
+from toolbelt.views.cells import Span, Tone
+from toolbelt.views.table import Column, Row, Table
 
 _MARKS: Mapping[Verdict, str] = MappingProxyType(
     {Verdict.NO_REGRESSION: "✅", Verdict.REGRESSION: "❌", Verdict.INSUFFICIENT_DATA: "⚠️"}
@@ -57,37 +60,49 @@ def gate_markdown(result: GateResult, *, most_flips: int = _MOST_FLIPS, most_cha
         most_flips: Cases shown of all arms together; the rest is counted.
         most_characters: Of the whole text. The end is cut if it does not fit, with a note.
     """
+    return "\n\n".join(_fitting(_comment(result, most_flips), most_characters)) + "\n"
+
+
+def _comment(result: GateResult, most_flips: int) -> Iterator[Block]:
     comparison = result.comparison
-    against = "" if comparison is None else f", against {escaped(comparison.old.name)}"
+    against = "" if comparison is None else f", against {comparison.old.name}"
+    yield Heading(f"{_MARKS[result.verdict]} Tool selection: {_TITLES[result.verdict]}", level=3)
     cases = plural(result.run.cases, "case")
-    parts = [
-        f"### {_MARKS[result.verdict]} Tool selection: {_TITLES[result.verdict]}",
-        f"Run {escaped(result.run.name)}{against}: {cases} of {escaped(result.run.dataset)}.",
-        _failing(result.checks),
-        _lost(result),
-        _changed(result),
+    yield Note(f"Run {result.run.name}{against}: {cases} of {result.run.dataset}.")
+    failing = [check for check in result.checks if check.verdict is not Verdict.NO_REGRESSION]
+    # What was found first explains the rest; but a regression is what the reader has to act on.
+    failing.sort(key=lambda check: check.verdict is not Verdict.REGRESSION)
+    labels = short_labels(result.checks)
+    yield _listing(_line(check, labels) for check in failing)
+    lost = [
+        f"{_MARKS[Verdict.INSUFFICIENT_DATA]} {labels.get(each.arm, each.arm)}: "
+        f"{describe_lost(replace(each, tool=_cut(each.tool)))}"
+        for each in result.lost
     ]
+    yield _listing(lost, _MOST_LOST)
+    if result.changed:
+        yield Line((Span(f"{plural(len(result.changed), 'tool')} changed:", Tone.STRONG),))
+        yield _listing(
+            [describe_changed(replace(tool, tool=_cut(tool.tool))) for tool in result.changed], _MOST_CHANGED
+        )
     if comparison is not None and comparison.pairs:
-        parts.append(_arms(result, comparison))
-        parts += _flips(result, comparison, most_flips)
-    parts.append(_passing(result))
-    return "\n\n".join(_fitting([part for part in parts if part], most_characters)) + "\n"
+        yield _arms(result, comparison)
+        yield from _flips(result, comparison, most_flips)
+    passing = [check for check in result.checks if check.verdict is Verdict.NO_REGRESSION]
+    lines = [_line(check, labels) for check in passing]
+    lines += [] if comparison is None else describe_differences(comparison)
+    if lines:
+        yield Details(f"{plural(len(passing), 'check')} passed", (_listing(lines),))
 
 
-class _Folded(str):
-    """A part of the Markdown that can be unfolded; cut in the middle, it would never be closed."""
-
-    __slots__ = ()
-
-
-def _fitting(parts: Sequence[str], most: int) -> Iterator[str]:
-    """The parts that fit. A folded part is whole or left out; other parts are cut to the lines that fit."""
+def _fitting(blocks: Iterable[Block], most: int) -> Iterator[str]:
+    """The blocks that fit. A folded one is whole or left out, as it would never be closed; others are cut to lines."""
     chars_left, is_whole = most - len(_CUT) - 1, True
-    for part in parts:
-        text = part
+    for block in blocks:
+        text = part = render_markdown((block,))
         if len(part) + 2 > chars_left:
             is_whole = False
-            text = "" if isinstance(part, _Folded) else _first_lines(part, chars_left - 2)
+            text = "" if isinstance(block, Details) else _first_lines(part, chars_left - 2)
         if text:
             chars_left -= len(text) + 2
             yield text
@@ -100,68 +115,37 @@ def _first_lines(text: str, most: int) -> str:
     return text[:end] if end > 0 else ""
 
 
-def _failing(checks: tuple[GateCheck, ...]) -> str:
-    labels = short_labels(checks)
-    failing = [check for check in checks if check.verdict is not Verdict.NO_REGRESSION]
-    # What was found first explains the rest; but a regression is what the reader has to act on.
-    failing.sort(key=lambda check: check.verdict is not Verdict.REGRESSION)
-    return "\n".join(f"- {_line(check, labels)}" for check in failing)
-
-
-def _lost(result: GateResult) -> str:
-    labels = short_labels(result.checks)
-    lines = [
-        f"- {_MARKS[Verdict.INSUFFICIENT_DATA]} {escaped(labels.get(lost.arm, lost.arm))}: "
-        f"{escaped(describe_lost(replace(lost, tool=_cut(lost.tool))))}"
-        for lost in result.lost[:_MOST_LOST]
-    ]
-    if len(result.lost) > _MOST_LOST:
-        lines.append(f"- … and {plural(len(result.lost) - _MOST_LOST, 'more tool')}")
-    return "\n".join(lines)
-
-
-def _changed(result: GateResult) -> str:
-    """The tools that changed, those with cases that flipped first; long lists are cut."""
-    if not result.changed:
-        return ""
-    lines = [f"- {escaped(describe_changed(replace(tool, tool=_cut(tool.tool))))}" for tool in result.changed]
-    more = len(lines) - _MOST_CHANGED
-    lines = [*lines[:_MOST_CHANGED], *([f"- … and {plural(more, 'more tool')}"] if more > 0 else [])]
-    return "\n".join([f"**{plural(len(result.changed), 'tool')} changed:**", "", *lines])
-
-
-def _passing(result: GateResult) -> str:
-    labels = short_labels(result.checks)
-    passing = [check for check in result.checks if check.verdict is Verdict.NO_REGRESSION]
-    lines = [f"- {_line(check, labels)}" for check in passing]
-    if result.comparison is not None:
-        lines += [f"- {escaped(line)}" for line in describe_differences(result.comparison)]
-    return _folded(f"{plural(len(passing), 'check')} passed", "\n".join(lines)) if lines else ""
+def _listing(lines: Iterable[str], most: int | None = None) -> Listing:
+    """The first lines, and how many tools the others are about."""
+    given = list(lines)
+    more = 0 if most is None else max(0, len(given) - most)
+    return Listing(tuple(map(Span, [*given[:most], *([f"… and {plural(more, 'more tool')}"] if more else [])])))
 
 
 def _line(check: GateCheck, labels: Mapping[str, str]) -> str:
-    arm = f" {escaped(labels[check.arm])}:" if check.arm else ":"
-    return f"{_MARKS[check.verdict]} **{check.name}**{arm} {escaped(describe_check_reason(check))}"
+    arm = f", {labels[check.arm]}" if check.arm else ""
+    return f"{_MARKS[check.verdict]} {check.name}{arm}: {describe_check_reason(check)}"
 
 
-def _arms(result: GateResult, comparison: Comparison) -> str:
+def _arms(result: GateResult, comparison: Comparison) -> Table:
     measure = result.limits.measure
     labels = short_labels(result.checks)
-    verdicts = {pair.new.label: _worst(result.checks, pair.new.label) for pair in comparison.pairs}
     has_cost = any(pair.contrast(Measure.COST_USD).new for pair in comparison.pairs)
-    headers = ["arm", measure.value, "difference, points (95%)", "flipped", "prompt tokens"]
-    rows = [
-        [
-            f"{_MARKS[verdicts[pair.new.label]]} {escaped(labels.get(pair.new.label, pair.new.label))}",
-            _both(pair.contrast(measure), format_share),
-            _difference(pair.contrast(measure), comparison.margin),
-            count_flips(pair.flips, result.run.epochs) if pair.flips else NOTHING,
-            _amount(pair.contrast(Measure.PROMPT_TOKENS)),
-            *([_both(pair.contrast(Measure.COST_USD), format_cost)] if has_cost else []),
-        ]
+    names = (measure.value, "difference, points (95%)", "flipped", "prompt tokens", *(["cost a case"] * has_cost))
+    rows = tuple(
+        Row(
+            f"{_MARKS[_worst(result.checks, pair.new.label)]} {labels.get(pair.new.label, pair.new.label)}",
+            (
+                Span(_both(pair.contrast(measure), format_share)),
+                Span(_difference(pair.contrast(measure), comparison.margin)),
+                Span(count_flips(pair.flips, result.run.epochs) if pair.flips else NOTHING),
+                Span(_amount(pair.contrast(Measure.PROMPT_TOKENS))),
+                *([Span(_both(pair.contrast(Measure.COST_USD), format_cost))] * has_cost),
+            ),
+        )
         for pair in comparison.pairs
-    ]
-    return _table([*headers, *(["cost a case"] if has_cost else [])], rows)
+    )
+    return Table("arm", tuple(Column(name) for name in names), rows)
 
 
 def _worst(checks: tuple[GateCheck, ...], arm: str) -> Verdict:
@@ -188,19 +172,23 @@ def _amount(contrast: Contrast) -> str:
     return f"{_both(contrast, format_number)} ({format_change(contrast.ratio)})"
 
 
-def _flips(result: GateResult, comparison: Comparison, most: int) -> Iterator[str]:
+def _flips(result: GateResult, comparison: Comparison, most: int) -> Iterator[Details]:
     measure, epochs = result.limits.measure, result.run.epochs
     tools = {tool.tool for tool in result.changed}
     changed = [pair for pair in comparison.pairs if pair.flips]
+    columns = (Column("was", is_text=True), Column("is now", is_text=True))
     for pair in changed:
-        rows, most_rows = [], max(3, most // len(changed))
-        for flip in put_first(pair.flips, tools)[:most_rows]:
-            case = [escaped(_cut(flip.case)), _attempt_text(flip.old, measure), _attempt_text(flip.new, measure)]
-            rows.append([_MARKS[Verdict.REGRESSION if flip.change < 0 else Verdict.NO_REGRESSION], *case])
-        text = _table(["", "case", "was", "is now"], rows)
-        if len(pair.flips) > most_rows:
-            text += f"\n\n… and {plural(len(pair.flips) - most_rows, 'more case')}."
-        yield _folded(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", text)
+        most_rows = max(3, most // len(changed))
+        rows = tuple(
+            Row(
+                f"{_MARKS[Verdict.REGRESSION if flip.change < 0 else Verdict.NO_REGRESSION]} {_cut(flip.case)}",
+                (Span(_attempt_text(flip.old, measure)), Span(_attempt_text(flip.new, measure))),
+            )
+            for flip in put_first(pair.flips, tools)[:most_rows]
+        )
+        more = len(pair.flips) - most_rows
+        note = (Note(f"… and {plural(more, 'more case')}."),) if more > 0 else ()
+        yield Details(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", (Table("case", columns, rows), *note))
 
 
 def _attempt_text(attempt: Attempt, measure: Measure) -> str:
@@ -211,17 +199,8 @@ def _attempt_text(attempt: Attempt, measure: Measure) -> str:
     what = f": {', '.join(called)}" if called else ""
     missing = f", without {', '.join(lacked)}" if lacked else ""
     covered = "" if attempt.covered else ", out of reach"
-    return f"{attempt.outcome.value}{escaped(_cut(what))}{escaped(_cut(missing))}{covered}"
+    return f"{attempt.outcome.value}{_cut(what)}{_cut(missing)}{covered}"
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [headers, ["---"] * len(headers), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _folded(title: str, text: str) -> _Folded:
-    return _Folded(f"<details><summary>{escaped_html(title)}</summary>\n\n{text}\n\n</details>")
