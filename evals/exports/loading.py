@@ -14,6 +14,7 @@ from toolbelt.evals.running.store import DEFAULT_FILE, RunStore, find_store
 from toolbelt.evals.views.columns import make_about
 from toolbelt.evals.views.frames import load_trials, read_trials_csv, read_trials_parquet
 from toolbelt.sources import refuse_special
+from toolbelt.stores.sqlite_files import is_sqlite_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _TRIALS = ("trials.parquet", "trials.csv")
 _SUMMARY = "summary.json"
 _ENDINGS = (".db", ".sqlite", ".parquet", ".csv")
-_SQLITE = b"SQLite format 3\0"
 _PARQUET = b"PAR1"
 
 
@@ -74,13 +74,15 @@ def _load_path(path: Path) -> pd.DataFrame:
         raise NotFoundError("file", str(path), _beside(folder.iterdir() if folder.is_dir() else ()))
     try:
         refuse_special(path)
-        with path.open("rb") as file:
-            begin = file.read(len(_SQLITE))
+        begin = b""
+        if not (is_store := is_sqlite_file(path)):
+            with path.open("rb") as file:
+                begin = file.read(len(_PARQUET))
     except OSError as error:
         raise ToolbeltError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from None
-    if begin == _SQLITE:
+    if is_store:
         return _load_stored(path, LATEST)
-    if begin.startswith(_PARQUET):
+    if begin == _PARQUET:
         return read_trials_parquet(path)
     frame = read_trials_csv(path)
     frame.attrs = _about_csv(path, str(frame["run"].iloc[0]) if len(frame) else "")

@@ -18,8 +18,6 @@ from toolbelt.sources import refuse_special
 
 VERSION = 1
 """Version of the table. A file of another version is refused, never changed."""
-HEADER = b"SQLite format 3\x00"
-"""What a file of SQLite begins with."""
 _APPLICATION = 0x746F7262
 """Tells the file from other files of SQLite."""
 _BUSY_SECONDS = 60

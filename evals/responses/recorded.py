@@ -12,11 +12,12 @@ from types import TracebackType
 from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
-from toolbelt.evals.responses.cache import HEADER, ResponseCache
+from toolbelt.evals.responses.cache import ResponseCache
 from toolbelt.evals.responses.export import ResponseExport
 from toolbelt.evals.responses.keys import make_key
 from toolbelt.evals.responses.response import RecordedResponse, ResponseMark, digest_answer, find_query
 from toolbelt.sources import refuse_special
+from toolbelt.stores.sqlite_files import is_sqlite_file
 
 DEFAULT_CACHE = "responses.db"
 """Name of the cache beside the file of runs, where only exports are named and something is asked."""
@@ -175,18 +176,18 @@ def is_export(path: Path) -> bool:
     """
     try:
         refuse_special(path)
+        if is_sqlite_file(path):
+            return False
         with path.open("rb") as file:
-            start = file.read(len(HEADER))
+            start = file.read(1)
     except FileNotFoundError:
         start = b""
     except (OSError, ValueError) as error:
         raise StorageError(f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}.") from None
     if not start:
         return path.suffix in _EXPORT_ENDINGS
-    if start.startswith(b"{"):
+    if start == b"{":
         return True
-    if start == HEADER:
-        return False
     raise ToolbeltError(
         f"{str(path)!r} is neither a response cache nor an export of one: name a new file, or one that "
         "`toolbelt eval responses export` wrote."
