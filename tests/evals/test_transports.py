@@ -103,33 +103,31 @@ def begin():
     run_eval("assistant", "hosted_vllm/slow-50@kills", "oracle+5", limit=300, epochs=1 + kills // 12, store=store,
              api_base=url, max_concurrency=8)
 
-def answered():
+def stored():  # whether there is a run, what was answered, the trials that ended
     if not store.exists():
-        return set(), set()
-    try:
-        # Closed at once: a connection that a fork inherits makes SQLite there believe in locks that it does not hold.
-        with closing(sqlite3.connect(store)) as connection:
-            rows = set(connection.execute("SELECT trial, request FROM requests WHERE failure IS NULL"))
-            return rows, set(connection.execute("SELECT trial FROM trials"))
-    except sqlite3.OperationalError:  # killed before the tables were made
-        return set(), set()
+        return False, set(), set()
+    # Closed at once: a connection that a fork inherits makes SQLite there believe in locks that it does not hold.
+    with closing(sqlite3.connect(store, timeout=60)) as connection:
+        if not connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'trials'").fetchone()[0]:
+            return False, set(), set()  # killed before the tables were made
+        has_run = bool(connection.execute("SELECT count(*) FROM runs").fetchone()[0])
+        rows = set(connection.execute("SELECT trial, request FROM requests WHERE failure IS NULL"))
+        return has_run, rows, set(connection.execute("SELECT trial FROM trials"))
 
-killed, before, lost = 0, (set(), set()), 0
+killed, before, lost = 0, (False, set(), set()), 0
 while killed < kills:
-    has_run = bool(before[0])
-    pid = start((lambda: resume_run(store=store)) if has_run else begin)
-    wanted, deadline = len(before[0]) + chance.randint(0, 12), time.monotonic() + 30
-    while len(answered()[0]) < wanted + (not has_run) and time.monotonic() < deadline:
+    pid = start((lambda: resume_run(store=store)) if before[0] else begin)
+    wanted = len(before[1]) + chance.randint(0, 12)
+    while len(stored()[1]) < wanted:
         time.sleep(0.01)
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            sys.exit(f"after {killed} kills the run ended by itself: {len(stored()[1])} answered, {wanted} waited for")
     time.sleep(chance.uniform(0, 0.05))
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     killed += os.WIFSIGNALED(status)
-    after = answered()
-    lost += len(before[0] - after[0]) + len(before[1] - after[1])
-    if not after[0] and store.exists():
-        for path in store.parent.glob(store.name + "*"):
-            path.unlink()
+    after = stored()
+    lost += len(before[1] - after[1]) + len(before[2] - after[2])
     before = after
 _, status = os.waitpid(start(lambda: resume_run(store=store, max_concurrency=64)), 0)
 with sqlite3.connect(store) as connection:
