@@ -86,7 +86,7 @@ def test_json_goes_alone_to_standard_output(toolbelt: Toolbelt, kept: Path) -> N
     plain = toolbelt("eval", "export")
     assert plain.json["run"] == RUN
     assert toolbelt("eval", "export", "--json").out == toolbelt("eval", "export", "-o", "-").out == plain.out
-    assert list(plain.json)[-3:] == ["economics", "compatibility", "comparison"]
+    assert list(plain.json)[-4:] == ["economics", "compatibility", "ranking", "comparison"]
 
 
 @pytest.mark.parametrize(
