@@ -31,6 +31,7 @@ _READ_EARLY = ("PYTHON", "LD_", "LITELLM_", "OPENBLAS_", "OMP_")
 """Variables that the interpreter, or a library when imported, reads: they must be those of the server."""
 _READ_LATER = (
     "LITELLM_LOCAL_MODEL_COST_MAP",  # which importing litellm sets, in the test's process, too
+    "OPENBLAS_NUM_THREADS",  # which the server sets for itself: a clone has no threads, whatever it says
     "PYTHONDONTWRITEBYTECODE",
     "PYTHONPATH",
     "PYTHONUNBUFFERED",
