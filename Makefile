@@ -32,8 +32,11 @@ lint: $(READY)  ## Style and formatting
 types: $(READY)  ## Static types
 	$(BIN)/mypy
 
+# Half again as many workers as cores: many tests wait for the processes that they start.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
+
 unit: $(READY)  ## The tests on all cores, then the benchmarks, which have the machine to themselves
-	$(BIN)/pytest -n auto --dist worksteal --ignore tests/benchmarks --ignore tests/real
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/benchmarks --ignore tests/real
 	$(BIN)/pytest tests/benchmarks
 
 docs: $(VENV)/.docs  ## The documentation as a site, in build/docs/site; fails on a broken link or anchor
