@@ -12,7 +12,6 @@ from rich.text import Text
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import LazyGroup, examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
@@ -22,6 +21,7 @@ from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, notify_environment, store_option
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.stores.files import write_text
 from toolbelt.text import plural, visible
 

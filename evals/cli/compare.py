@@ -11,7 +11,6 @@ import click
 from toolbelt.command.boundary import OK, USAGE
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.comparison.pairing import Contrasted
 from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
@@ -19,6 +18,7 @@ from toolbelt.evals.analysis.evidence.sides import is_path, open_side
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
+from toolbelt.render.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.stores.files import make_way_for, write_text
 
 _SHARES = tuple(measure.value for measure in Measure if measure.is_share)

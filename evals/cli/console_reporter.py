@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from toolbelt.console.screen import notify, progress
 from toolbelt.evals.setup.reporting import NoteKind
+from toolbelt.render.screen import notify, progress
 
 if TYPE_CHECKING:
     from toolbelt.evals.running.client import Budget

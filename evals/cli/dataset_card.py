@@ -11,7 +11,6 @@ import click
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
-from toolbelt.console.screen import notify, print_findings, print_json, progress, show_blocks, show_view
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.card.card import Card, Content, card_path
 from toolbelt.evals.cases.card.check import CardDifference, content_data, count_content, differences
@@ -23,6 +22,7 @@ from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_projec
 from toolbelt.evals.cli.dataset_views import card_check_view
 from toolbelt.evals.cli.options import CommaList
 from toolbelt.evals.views.likeness import likeness_blocks, separation_blocks
+from toolbelt.render.screen import notify, print_findings, print_json, progress, show_blocks, show_view
 from toolbelt.stores.catalogs import CASES_FILE
 from toolbelt.stores.files import write_text
 from toolbelt.views.json_values import to_json

@@ -10,12 +10,12 @@ from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import catalog_option, config_option, json_option, option
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import ConsoleReporter
 from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
 from toolbelt.evals.drafts.jobs import DraftQuota
 from toolbelt.providers.endpoints import Transport
+from toolbelt.render.screen import ConsoleReporter
 
 _MOST_SEED = 10**9
 

@@ -8,13 +8,13 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.estimates import shown_cost
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.generate import DraftEstimate, DraftResult, DraftSession
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.writing import NOT_ASKED, DraftSummary, ShortTool
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.text import plural, visible
 
 _MOST_SHORT = 10

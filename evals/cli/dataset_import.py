@@ -11,13 +11,13 @@ from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import notify, print_json, progress
 from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings, LabelSource
 from toolbelt.evals.cases.imports.formats import FORMATS
 from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
 from toolbelt.evals.cli.options import CommaList
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
+from toolbelt.render.screen import notify, print_json, progress
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
 from toolbelt.text import plural

@@ -8,7 +8,6 @@ from toolbelt.command.completion import complete_datasets
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
-from toolbelt.console.screen import notify, progress
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.dataset import Dataset, detect_layout
 from toolbelt.evals.cases.layout import LayoutKind
@@ -16,6 +15,7 @@ from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.project.project import Project
+from toolbelt.render.screen import notify, progress
 
 
 @click.command(epilog=examples("toolbelt dataset lint ./mine --strict"))

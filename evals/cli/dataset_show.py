@@ -10,7 +10,6 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
-from toolbelt.console.screen import make_screen, notify, print_findings, print_json, show_view
 from toolbelt.evals.cases.card.card import Card, card_path
 from toolbelt.evals.cases.card.check import count_content, differences
 from toolbelt.evals.cases.card.reader import read_card
@@ -19,6 +18,7 @@ from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.dataset_views import card_data, case_view, dataset_view, list_view
 from toolbelt.project.project import Project
+from toolbelt.render.screen import make_screen, notify, print_findings, print_json, show_view
 from toolbelt.stores.catalogs import shipped_datasets
 from toolbelt.text import plural
 

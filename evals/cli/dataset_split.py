@@ -12,13 +12,13 @@ from rich.text import Text
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.split import Split, SplitGrouping, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
+from toolbelt.render.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.text import plural, visible
 
 _MOST_LARGE = 5

@@ -16,7 +16,6 @@ from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.economics import has_savings
 from toolbelt.evals.cli.completion import complete_runs
@@ -26,6 +25,7 @@ from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.run import result_view, run_view
+from toolbelt.render.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines, visible_table
 

@@ -13,7 +13,6 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import notify, print_json, progress, show_blocks
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.sides import is_path, open_side
@@ -31,6 +30,7 @@ from toolbelt.evals.cli.options import (
     notify_environment,
     store_option,
 )
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"

@@ -11,11 +11,11 @@ from click.core import ParameterSource
 
 from toolbelt.command.completion import completer
 from toolbelt.command.options import option
-from toolbelt.console.screen import notify
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.ranges import EXECUTION, Range
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.providers.endpoints import Transport
+from toolbelt.render.screen import notify
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.options import FiniteRange
+from toolbelt.render.screen import make_screen, print_json, show_view
 
 DISCORDANCES = (0.02, 0.05, 0.1, 0.2, 0.3)
 """Shares of cases that differ, for a plan where the user gives none."""

@@ -10,7 +10,6 @@ import click
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, print_json, show_blocks, show_view
 from toolbelt.evals.cli.options import CommaList, asking_options, store_option
 from toolbelt.evals.cli.probe_preparing import (
     PreparedProbe,
@@ -28,6 +27,7 @@ from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probes_view
 from toolbelt.providers.endpoints import Transport
+from toolbelt.render.screen import make_screen, print_json, show_blocks, show_view
 
 _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" for check in CHECKS)])
 

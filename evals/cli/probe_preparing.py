@@ -14,7 +14,6 @@ from rich.text import Text
 
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.estimates import shown_cost
@@ -36,6 +35,7 @@ from toolbelt.providers.endpoints import Transport, check_name
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.render.screen import notify
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
 from toolbelt.text import plural, visible

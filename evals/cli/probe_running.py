@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
-from toolbelt.console.screen import PATIENCE_SECONDS, make_screen, notify, progress, show_blocks, show_view
 from toolbelt.evals.cli.probe_preparing import PreparedProbe, ProbeOptions
 from toolbelt.evals.cli.probes import resume_command, show_news
 from toolbelt.evals.models.model import Model
@@ -23,6 +22,7 @@ from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.probing.wording import WORDS
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probe_view
+from toolbelt.render.screen import PATIENCE_SECONDS, make_screen, notify, progress, show_blocks, show_view
 
 FAILED = 1
 """Exit code: a required check does not work, or works only partly."""

@@ -12,7 +12,6 @@ import click
 from toolbelt.command.completion import complete_models
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option
-from toolbelt.console.screen import make_screen, notify, print_json, show_blocks, show_view
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.probing.checks import CHECK_BY_KEY, MAX_TOKENS, ProbePlan
@@ -27,6 +26,7 @@ from toolbelt.evals.views.probes import later_line, list_view, probe_view, probe
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models
+from toolbelt.render.screen import make_screen, notify, print_json, show_blocks, show_view
 from toolbelt.text import plural
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import click
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.running.store import RunStore
+from toolbelt.render.screen import notify, print_json, progress, show_blocks, show_view
 from toolbelt.stores.config import read_config
 from toolbelt.stores.files import make_way_for, write_text
 from toolbelt.text import plural

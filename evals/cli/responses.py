@@ -16,7 +16,6 @@ import click
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import LazyGroup, examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.summary.responses import read_response_keys
@@ -33,6 +32,7 @@ from toolbelt.evals.views.recorded import describe_days
 from toolbelt.findings import Finding, Severity
 from toolbelt.providers.known_keys import find_keys
 from toolbelt.render.numbers import NOTHING, format_cost, format_number
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.stores.files import write_text
 from toolbelt.text import plural, visible
 

@@ -12,7 +12,6 @@ from click.core import ParameterSource
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import SectionedCommand, examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.console.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.completion import complete_runs
@@ -47,6 +46,7 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport
+from toolbelt.render.screen import make_screen, notify, print_json, progress, show_view
 from toolbelt.text import plural
 
 _asking_options = asking_options(

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.tables import fitted_table
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.summary.summarize import summarize
@@ -23,6 +22,7 @@ from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
 from toolbelt.evals.views.run_list import run_row_data
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.text import plural, visible
 
 

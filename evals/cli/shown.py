@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolbelt.console.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
@@ -19,6 +18,7 @@ from toolbelt.evals.toolsets.suites import COMPATIBILITY
 from toolbelt.evals.views.probes import beside_view
 from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.run import result_view, run_view
+from toolbelt.render.screen import make_screen, print_json, progress, show_blocks, show_view
 from toolbelt.views.json_values import to_json
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.screen import notify, print_json
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.running.store import RunStore
+from toolbelt.render.screen import notify, print_json
 from toolbelt.stores.files import state_folder
 
 

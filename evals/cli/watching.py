@@ -14,13 +14,13 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from toolbelt.console.screen import notify
 from toolbelt.console.tables import fitted_table
 from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.render.screen import notify
 from toolbelt.text import plural, visible
 
 LINE_EVERY_SECONDS = 10.0

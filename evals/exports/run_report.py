@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], object]]]
-"""Like `toolbelt.console.screen.progress`: takes a label and the total, gives a function that reports the number done.
+"""Like `toolbelt.render.screen.progress`: takes a label and the total, gives a function that reports the number done.
 """
 
 

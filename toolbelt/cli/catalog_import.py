@@ -15,13 +15,13 @@ from toolbelt.command.approval import approve
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.command.servers import INCOMPLETE, ask_for_tools, exit_code_of, timeout_option, yes_option
-from toolbelt.console.screen import notify, print_json
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.importers import import_catalog
 from toolbelt.importers.formats import FORMATS, recognise
 from toolbelt.mcp.client_configs import ClientForm, read_client_config
 from toolbelt.mcp.sync import Listing, sync_catalog
 from toolbelt.patterns import fold
+from toolbelt.render.screen import notify, print_json
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import blank_comments, decode, parse_json, read_text
 from toolbelt.stores.catalogs import write_catalog

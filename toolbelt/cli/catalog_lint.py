@@ -11,12 +11,12 @@ from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import progress
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
 from toolbelt.project.project import Project
+from toolbelt.render.screen import progress
 
 
 @click.command(epilog=examples("toolbelt catalog lint --catalog tools.json --strict"))

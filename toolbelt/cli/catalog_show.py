@@ -14,10 +14,10 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.console.catalog_views import stats_view, tool_view, tools_view
-from toolbelt.console.screen import make_screen, print_json, show_view
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
+from toolbelt.render.screen import make_screen, print_json, show_view
 from toolbelt.stores.catalogs import open_catalog, shipped_catalogs
 
 

@@ -27,7 +27,6 @@ from toolbelt.command.servers import (
     timeout_option,
     yes_option,
 )
-from toolbelt.console.screen import notify, print_json, show_blocks
 from toolbelt.console.sync_views import changes_view, servers_view
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, Severity
@@ -36,6 +35,7 @@ from toolbelt.mcp.project_servers import find_servers
 from toolbelt.mcp.sync import sync_catalog
 from toolbelt.project.opening import examine_project, open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.stores.catalogs import find_shipped_catalog, open_catalog
 from toolbelt.stores.config import Config

@@ -9,8 +9,8 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.screen import notify, print_json
 from toolbelt.models.project_models import project_model_data
+from toolbelt.render.screen import notify, print_json
 from toolbelt.stores.config import read_config
 from toolbelt.stores.config_schema import config_schema, loadout_file_schema
 from toolbelt.stores.files import write_text

@@ -29,7 +29,6 @@ from toolbelt.command.servers import (
     yes_option,
 )
 from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import ConsoleReporter, notify, print_findings, print_json, show_blocks
 from toolbelt.console.sync_views import plugins_view, servers_view
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.loadouts.inspection import Inspection
@@ -40,6 +39,7 @@ from toolbelt.mcp.starter import BUDGET, STARTER, choose_starter, format_starter
 from toolbelt.mcp.sync import Listing, sync_catalog
 from toolbelt.project.opening import open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
+from toolbelt.render.screen import ConsoleReporter, notify, print_findings, print_json, show_blocks
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.servers.splitting import SplitData, propose_split
 from toolbelt.servers.writing import ServerEntry, format_project

@@ -18,7 +18,6 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.console.inspection_view import inspection_view
-from toolbelt.console.screen import notify, print_json, show_blocks
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
@@ -27,6 +26,7 @@ from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.reader import LOADOUT_KEYS, read_loadout_file
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.servers.writing import format_project
 from toolbelt.sources import parse_yaml
 from toolbelt.sources.keys import Kind

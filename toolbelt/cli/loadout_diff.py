@@ -11,7 +11,6 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.console.loadout_views import diff_view
-from toolbelt.console.screen import print_json, show_view
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -19,6 +18,7 @@ from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
 from toolbelt.loadouts.lint import lint_definitions
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
+from toolbelt.render.screen import print_json, show_view
 from toolbelt.stores.config_reader import read_loadout_definitions
 from toolbelt.stores.files import LOADOUT_SUFFIXES
 

@@ -9,9 +9,9 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import notify, print_json
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.render.screen import notify, print_json
 from toolbelt.stores.files import write_text
 from toolbelt.text import json_text, plural
 

@@ -10,10 +10,10 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.project import Project
+from toolbelt.render.screen import notify, print_json, show_blocks, show_view
 from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:

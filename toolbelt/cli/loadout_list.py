@@ -9,8 +9,8 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import project_options, source_options
 from toolbelt.command.project import open_current_project
 from toolbelt.console.loadout_views import definition_view, list_view
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.loadouts.inspection import Inspection, loadout_data
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 
 
 @click.command("list", epilog=examples("toolbelt loadout list --catalog assistant"))

@@ -15,7 +15,6 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import notify, print_json
 from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
 from toolbelt.mcp.client_configs import FoundConfig, list_client_places, read_client_config
 from toolbelt.mcp.client_editing import (
@@ -28,6 +27,7 @@ from toolbelt.mcp.client_editing import (
 )
 from toolbelt.mcp.variables import needed_variables
 from toolbelt.project.project import Project
+from toolbelt.render.screen import notify, print_json
 from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.config import examine_config
 from toolbelt.stores.files import shown_path, state_folder

@@ -10,9 +10,9 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import notify, print_json
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.logins import LoginStore, canonical_url
+from toolbelt.render.screen import notify, print_json
 from toolbelt.text import visible
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.console.fit_views import FitMatrix, fit_matrix_view, largest_fitting
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.fit_text import describe_fit
@@ -27,6 +26,7 @@ from toolbelt.models.violations import Violation
 from toolbelt.models.wire_form import make_wire_form, wire_data
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.stores.files import write_text
 from toolbelt.text import json_text, plural
 

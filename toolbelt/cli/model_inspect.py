@@ -11,11 +11,11 @@ from toolbelt.command.completion import complete_models
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.model_views import facts_view
-from toolbelt.console.screen import notify, print_json, show_blocks, show_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
 from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.model_search import get_facts, price_steps
+from toolbelt.render.screen import notify, print_json, show_blocks, show_view
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.results import ProbeResult

@@ -7,10 +7,10 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.console.model_views import models_view
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.models.facts import facts_data
 from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.model_search import ModelFilter, count_models, search_models
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 
 
 @click.command(

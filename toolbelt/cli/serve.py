@@ -17,13 +17,13 @@ from toolbelt.command.groups import examples
 from toolbelt.command.http_options import HttpOptions, announce, http_options, read_http_options
 from toolbelt.command.options import catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import notify
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.audit import AuditLog, audit_folder
 from toolbelt.mcp.discovery import DiscoverMode, make_discovery
 from toolbelt.mcp.meta_tools import cut
 from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
 from toolbelt.mcp.toolkit_surface import AgentSurface, make_agent_surface
+from toolbelt.render.screen import notify
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 from toolbelt.toolkits.toolkit import MetaRole
 

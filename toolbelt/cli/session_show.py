@@ -9,9 +9,9 @@ import click
 from toolbelt.cli.session_opening import agent_option, open_sessions, require_text, session_store_option
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.session_views import kept_view, session_view
 from toolbelt.errors import NotFoundError
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.sessions.inspection import SessionInspection, stored_sessions_data
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore

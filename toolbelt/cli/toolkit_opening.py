@@ -8,9 +8,9 @@ from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.command.project import open_current_project
-from toolbelt.console.screen import notify
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.project.project import Project
+from toolbelt.render.screen import notify
 from toolbelt.sources import Document, decode
 from toolbelt.stores.config_reader import parse_switches, read_switches_file
 from toolbelt.toolkits.inspection import ToolkitInspection

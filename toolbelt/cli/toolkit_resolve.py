@@ -8,10 +8,10 @@ from toolbelt.cli.session_opening import agent_option
 from toolbelt.cli.toolkit_opening import find_switches, loading_agents, open_toolkits
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
-from toolbelt.console.screen import make_screen, print_findings, print_json, show_view
 from toolbelt.console.toolkit_views import switches_view
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Severity
+from toolbelt.render.screen import make_screen, print_findings, print_json, show_view
 from toolbelt.toolkits.inspection import SwitchInspection
 from toolbelt.toolkits.lint import lint_toolkits
 

@@ -7,8 +7,8 @@ import click
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits
 from toolbelt.command.groups import examples
 from toolbelt.command.options import project_options
-from toolbelt.console.screen import make_screen, notify, print_json, show_view
 from toolbelt.console.toolkit_views import toolkit_view, toolkits_view
+from toolbelt.render.screen import make_screen, notify, print_json, show_view
 from toolbelt.toolkits.inspection import ToolkitInspection
 from toolbelt.toolkits.toolkit import Toolkit
 

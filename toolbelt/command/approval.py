@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import click
 
-from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
 from toolbelt.mcp.servers import (
@@ -20,6 +19,7 @@ from toolbelt.mcp.servers import (
     masked_data,
 )
 from toolbelt.mcp.variables import find_env_file, input_variable, read_env_file_of
+from toolbelt.render.screen import notify
 from toolbelt.servers.spec import Approvable, ServerSpec, Transport
 from toolbelt.stores.files import state_folder
 from toolbelt.text import plural, visible

@@ -91,7 +91,7 @@ def _show_usage_error(error: click.ClickException) -> None:
 
 
 def _show_error(error: ToolbeltError) -> None:
-    from toolbelt.console.screen import print_findings
+    from toolbelt.render.screen import print_findings
     from toolbelt.text import plural, visible
 
     if isinstance(error, InvalidFileError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolbelt.console.catalog_views import findings_view
-from toolbelt.console.screen import print_json, show_view
 from toolbelt.findings import Finding, Severity
+from toolbelt.render.screen import print_json, show_view
 
 
 def show_findings(findings: tuple[Finding, ...], *, as_json: bool, about: Mapping[str, object] | None = None) -> None:

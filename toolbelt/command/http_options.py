@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from toolbelt.command.options import option
-from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.http_access import HttpRules, Tokens, open_tokens, parse_address
+from toolbelt.render.screen import notify
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

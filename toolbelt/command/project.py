@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from toolbelt.console.screen import ConsoleReporter
 from toolbelt.project.opening import open_project
 from toolbelt.project.project import Project
+from toolbelt.render.screen import ConsoleReporter
 
 
 def open_current_project(

@@ -14,13 +14,13 @@ from toolbelt.catalog.definitions import mcp_definition
 from toolbelt.catalog.tokens import TokenCounter, count_named_tools
 from toolbelt.command.approval import ask_input
 from toolbelt.command.options import option
-from toolbelt.console.screen import notify
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.changes import Change
 from toolbelt.mcp.served_list import list_served
 from toolbelt.mcp.surface import make_surface, serving_digest
 from toolbelt.mcp.sync import Listing, ServerStatus
 from toolbelt.project.project import Project
+from toolbelt.render.screen import notify
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.text import plural
 

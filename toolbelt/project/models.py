@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from toolbelt.console.screen import notify
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.model_search import find_unknown_base
+from toolbelt.render.screen import notify
 from toolbelt.stores.config import Config, read_config
 from toolbelt.stores.files import cache_folder
 

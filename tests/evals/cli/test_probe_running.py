@@ -7,10 +7,10 @@ import time
 import pytest
 
 from tests.wording import each_mentions
-from toolbelt.console import screen
 from toolbelt.evals.cli import probe_running
 from toolbelt.evals.cli.probe_running import WAIT_EVERY_SECONDS, ProbeProgress, watch
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
+from toolbelt.render import screen
 
 DONE = CheckResult("unicode", CheckOutcome.WORKS)
 

@@ -12,7 +12,6 @@ from rich.console import Console, Group
 
 from tests.evals.analysis.matrix.runs import Asked, WrittenRun, matrix_of
 from tests.wording import mentions
-from toolbelt.console.screen import show_view
 from toolbelt.evals.analysis.matrix.cell import Cell, CellState
 from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.matrix.pick_reasons import NoBest, NothingMeasured
@@ -24,6 +23,7 @@ from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommende
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.loadouts.fit_text import describe_fit
+from toolbelt.render.screen import show_view
 from toolbelt.render.terminal import render_terminal
 
 GOOD = "+" * 90 + "-" * 10

@@ -12,10 +12,10 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from toolbelt.console import screen as screens
-from toolbelt.console.screen import PIPED_WIDTH, make_screen, notify, print_json, progress, show_view
-from toolbelt.console.screen import print_findings as tell_all
 from toolbelt.findings import Finding, Severity
+from toolbelt.render import screen as screens
+from toolbelt.render.screen import PIPED_WIDTH, make_screen, notify, print_json, progress, show_view
+from toolbelt.render.screen import print_findings as tell_all
 from toolbelt.render.terminal import can_draw
 
 
