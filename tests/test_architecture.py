@@ -87,6 +87,7 @@ ONE_WAY_IN = {
 MAX_LINES = 400
 TABLES = frozenset(
     {
+        "toolbelt.catalog.ranking.rankers",
         "toolbelt.cli.catalog",
         "toolbelt.cli.loadout",
         "toolbelt.cli.mcp",
@@ -104,7 +105,7 @@ TABLES = frozenset(
         "toolbelt.importers.formats",
     }
 )
-"""Modules that hold a table: of commands, formats, findings, models, toolsets or pictures; a row, a file."""
+"""Modules that hold a table: of rankers, commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
     "toolbelt.catalog.hidden_text": "what a text may hide, whatever it describes",
     "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",

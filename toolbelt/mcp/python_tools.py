@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.calls import Ask, RefusedError
 from toolbelt.mcp.client import Client
 from toolbelt.mcp.surface import ServedTool
@@ -21,6 +19,7 @@ from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.guards import AuditRecord, AuditSink
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode, ToolCall
+from toolbelt.servers.importing import import_reference
 from toolbelt.servers.spec import PythonReference
 
 
@@ -33,19 +32,7 @@ def load_registry(reference: PythonReference) -> ToolRegistry:
     Raises:
         ToolbeltError: it is not `module:attribute`, the module cannot be imported, or that is no `ToolRegistry`.
     """
-    module_name, _, attribute = reference.reference.partition(":")
-    if not module_name or not attribute:
-        raise ToolbeltError(f"{reference.reference!r} is not of the form module:attribute.")
-    if reference.folder not in sys.path:
-        sys.path.insert(0, reference.folder)
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
-        raise ToolbeltError(f"Cannot import {module_name!r}: {type(error).__name__}: {error}") from error
-    try:
-        registry = getattr(module, attribute)
-    except AttributeError:
-        raise NotFoundError(f"attribute of {module_name}", attribute, vars(module)) from None
+    registry = import_reference(reference)
     if not isinstance(registry, ToolRegistry):
         raise ToolbeltError(f"{reference.reference} is no ToolRegistry, but of type {type(registry).__name__}.")
     return registry

@@ -9,6 +9,31 @@ from types import MappingProxyType
 from typing import Protocol
 
 from toolbelt.catalog.tool import Tool
+from toolbelt.errors import ToolbeltError
+
+
+class QueryProblem(StrEnum):
+    """Why a text cannot be searched for; the value is the code that a model is answered with."""
+
+    INVALID_PATTERN = "invalid_pattern"
+    PATTERN_TOO_LONG = "pattern_too_long"
+    TIMEOUT = "timeout"
+
+
+class QueryError(ToolbeltError):
+    """A text that a ranker cannot search for, which another text may mend.
+
+    Attributes:
+        problem: Why.
+    """
+
+    def __init__(self, problem: QueryProblem, message: str) -> None:
+        self.problem = problem
+        self.message = message
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[QueryError], tuple[QueryProblem, str]]:
+        return type(self), (self.problem, self.message)
 
 
 class Field(StrEnum):
@@ -30,8 +55,8 @@ class SearchHit:
     Attributes:
         tool: Which one.
         score: Higher is better; comparable within one search only.
-        matched: Words of the query, as they are written there, by the field that has them. Empty where a ranker does
-            not match words.
+        matched: Words of the query, as they are written there, by the field that has them; of a pattern, what it
+            matched. Empty where a ranker does not match words.
     """
 
     tool: Tool
@@ -43,7 +68,11 @@ class SearchIndex(Protocol):
     """Tools that can be searched."""
 
     def search(self, text: str, k: int) -> tuple[SearchHit, ...]:
-        """The `k` best tools, the best first, equals in their order; fewer where nothing more matches."""
+        """The `k` best tools, the best first, equals in their order; fewer where nothing more matches.
+
+        Raises:
+            QueryError: the text cannot be searched for, such as a pattern with a mistake.
+        """
         ...
 
     def within(self, ids: Collection[str]) -> SearchIndex:

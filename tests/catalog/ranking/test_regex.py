@@ -1,0 +1,65 @@
+"""Rule S2: tools ranked by a pattern."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolbelt.catalog import Tool
+from toolbelt.catalog.ranking.ranker import Field, QueryError, QueryProblem
+from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS, RegexIndex, RegexRanker
+
+ARGUMENT = Tool("forecast", "Tells the weather.", {"properties": {"slack_channel": {"description": "Which room"}}})
+TEXT = Tool("notify", "Posts to Slack or slack-like rooms.")
+NAME = Tool("slack_send", "Sends a message.")
+INDEX = RegexRanker().index([ARGUMENT, TEXT, NAME])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        pytest.param("slack", [NAME, TEXT, ARGUMENT], id="names-come-first-then-descriptions"),
+        pytest.param("Slack", [TEXT], id="case-counts"),
+        pytest.param("(?i)SLACK_", [NAME, ARGUMENT], id="unless-it-says-otherwise"),
+        pytest.param("^slack", [NAME, ARGUMENT], id="each-text-stands-alone"),
+        pytest.param("room$", [ARGUMENT], id="descriptions-of-arguments"),
+        pytest.param("forecast|message", [ARGUMENT, NAME], id="equals-keep-their-order-after-names"),
+        pytest.param("(?=zzz)", [], id="nothing"),
+        pytest.param("", [], id="no-pattern-finds-nothing"),
+    ],
+)
+def test_S2_a_pattern_is_searched_in_every_field(pattern: str, found: list[Tool]) -> None:
+    assert [hit.tool for hit in INDEX.search(pattern, 5)] == found
+    assert [hit.tool for hit in INDEX.search(pattern, 1)] == found[:1]
+    assert INDEX.search(pattern, 0) == ()
+
+
+def test_S2_a_hit_has_what_the_pattern_matched() -> None:
+    hits = INDEX.search("s.ack", 1)
+    assert hits[0].matched == {Field.NAME: ("slack",)}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        pytest.param("(", QueryProblem.INVALID_PATTERN, id="mistake"),
+        pytest.param("a" * (MAX_PATTERN_CHARS + 1), QueryProblem.PATTERN_TOO_LONG, id="too-long"),
+        pytest.param("(" * MAX_PATTERN_CHARS, QueryProblem.INVALID_PATTERN, id="deep"),
+    ],
+)
+def test_S2_a_pattern_that_cannot_be_used_is_refused(pattern: str, problem: QueryProblem) -> None:
+    with pytest.raises(QueryError) as refused:
+        INDEX.search(pattern, 5)
+    assert refused.value.problem is problem
+
+
+def test_S2_a_pattern_that_takes_exponential_time_is_stopped() -> None:
+    index = RegexIndex([Tool("t", "x" * 60 + "!")], max_seconds=0.05)
+    with pytest.raises(QueryError) as refused:
+        index.search(r"^(\w|\w\w|x)*$", 5)
+    assert refused.value.problem is QueryProblem.TIMEOUT
+    with pytest.raises(QueryError):
+        index.within({"t"}).search(r"^(\w|\w\w|x)*$", 5)
+
+
+def test_S2_a_part_is_searched_alone() -> None:
+    assert [hit.tool for hit in INDEX.within({NAME.id, "unknown"}).search("slack", 5)] == [NAME]

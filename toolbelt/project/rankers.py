@@ -1,0 +1,77 @@
+"""Opening the ranker that a setting names (rules S1, S2)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from toolbelt.catalog.ranking.ranker import Ranker
+from toolbelt.catalog.ranking.rankers import RANKERS
+from toolbelt.catalog.ranking.spec import RankKind, RankSpec
+from toolbelt.errors import ToolbeltError
+
+if TYPE_CHECKING:
+    from toolbelt.servers.spec import Approvable, PythonReference
+
+Approve = Callable[[Sequence["Approvable"]], None]
+"""Returns only if every definition may run; `toolbelt.command.approval.approve` with the command's `--yes`."""
+
+
+def open_ranker(
+    spec: RankSpec,
+    *,
+    folder: Path = Path(),
+    source: str = "--rank",
+    files: Sequence[Path] = (),
+    approve: Approve | None = None,
+) -> Ranker:
+    """The ranker that a spec names.
+
+    Args:
+        spec: As `parse_rank` reads it.
+        folder: Where the module of a `python:` ranker is looked for first.
+        source: Where the ranker is named, as the user would write it; for messages.
+        files: The files that name it, if any do; nobody else may be able to write them.
+        approve: Asks whether code may be imported (rule M2). By default, what is not approved already is refused.
+
+    Raises:
+        ToolbeltError: the code of a `python:` ranker is not approved, cannot be imported, or is no function.
+        NotFoundError: its module has no such function.
+    """
+    match spec.kind:
+        case RankKind.WORDS | RankKind.REGEX:
+            return RANKERS[spec.kind]()
+        case RankKind.PYTHON:
+            from toolbelt.servers.spec import PythonReference
+
+            paths = tuple(str(path.absolute()) for path in files)
+            return _open_function(spec, PythonReference(spec.target, str(folder.absolute()), source, paths), approve)
+        case RankKind.EMBEDDING:
+            raise ToolbeltError(f"The ranker {spec} is not available yet.")
+
+
+def _open_function(spec: RankSpec, reference: PythonReference, approve: Approve | None) -> Ranker:
+    from toolbelt.catalog.ranking.function import FunctionRanker, MakeSearch
+    from toolbelt.servers.importing import import_reference
+
+    (approve or _require_approval)([reference])
+    function = import_reference(reference)
+    if not callable(function):
+        raise ToolbeltError(f"{reference.reference} is no function, but of type {type(function).__name__}.")
+    return FunctionRanker(str(spec), cast("MakeSearch", function))
+
+
+def _require_approval(specs: Sequence[Approvable]) -> None:
+    """Refuse what is not approved; raises as `open_ranker`."""
+    from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
+    from toolbelt.stores.files import state_folder
+
+    refuse_unsafe_files([file for spec in specs for file in spec.files])
+    if missing := Approvals(state_folder(os.environ)).missing(specs, os.environ):
+        names = ", ".join(spec.name for spec in missing)
+        raise ToolbeltError(
+            f"{names} is not approved. Run a command that names it at a terminal, which asks once: "
+            "toolbelt catalog search QUERY --rank python:MODULE:FUNCTION"
+        )
