@@ -155,6 +155,7 @@ SIBLING_ONLY = {
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",
     "toolbelt.models.schema_rewriting": "one of the rewritings; together over 400 lines",
+    "toolbelt.project.fits": "a cache; the project knows only that fits are found",
     "toolbelt.project.sessions": "loads the runtime, which only sessions need",
     "toolbelt.providers.direct_answers": "the reading of answers, apart from asking",
     "toolbelt.providers.provider_texts": "a table of what providers write, apart from reading it",

@@ -8,7 +8,6 @@ that it stays the same when more tools are loaded in the middle of a conversatio
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -180,6 +179,8 @@ def rewrite_name(name: str, max_length: int = MAX_LENGTH) -> str:
 
 
 def _hashed(tool_id: str, name: str, taken: Collection[str], max_length: int) -> str:
+    import hashlib  # loads OpenSSL, and few names need it
+
     digest = hashlib.sha256(tool_id.encode(errors="surrogatepass")).hexdigest()
     for length in range(8, max_length - 7):
         candidate = f"{name[: max_length - length - 1]}_{digest[:length]}"

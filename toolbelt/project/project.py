@@ -20,6 +20,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
+from toolbelt.project.fits import find_fits
 from toolbelt.providers.litellm_table import DEFAULT_MODELS, ModelTable, find_form
 from toolbelt.providers.tokenizers import count_tokens, find_tokenizer, make_cached_counter
 from toolbelt.reporter import SILENT, Reporter
@@ -316,8 +317,7 @@ class Project:
     def inspect_auto(self, models: Sequence[str]) -> Inspection:
         """What `auto` chooses, counted; raises as `choose`."""
         resolution, choice = self.choose(models)
-        tokens = self._count(*self._means(models[0]))
-        return Inspection(resolution, tokens, self._fits(resolution, models[:1]), choice)
+        return Inspection(resolution, self._count(*self._means(models[0])), self._fits(resolution, models[:1]), choice)
 
     @property
     def counter(self) -> TokenCounter:
@@ -378,12 +378,15 @@ class Project:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
         return self._counted.get(counting) or count_tokens(self.catalog, *counting, tools=tools, reporter=self.reporter)
 
-    def _fits(self, resolution: Resolution, models: Iterable[str]) -> tuple[ModelFit, ...]:
-        from toolbelt.models.fit import CandidateToolset
+    def _fits(self, resolution: Resolution, models: Sequence[str]) -> tuple[ModelFit, ...]:
+        def calculate() -> tuple[ModelFit, ...]:
+            from toolbelt.models.fit import CandidateToolset
 
-        toolset = CandidateToolset(resolution.loadout, resolution.active_tools)
-        comparer = self.comparer(toolset.tools)
-        return tuple(comparer.fit(toolset, self.ask(model)) for model in models)
+            toolset = CandidateToolset(resolution.loadout, resolution.active_tools)
+            fit = self.comparer(toolset.tools).fit
+            return tuple(fit(toolset, self.ask(model)) for model in models)
+
+        return find_fits(self, resolution.active_tools, models, calculate)
 
     def _measure(self, asked: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
         """Checks tools against a model."""

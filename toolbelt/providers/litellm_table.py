@@ -181,13 +181,9 @@ class ModelTable:
     def _extract(
         self, file_name: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
     ) -> Mapping[str, Any]:
-        if self._path is None:
-            return {}
-        try:
-            status = self._path.stat()
-        except OSError:
-            return {}  # then everything is unknown, and said to be
-        stamp: Stamp = [str(self._path), status.st_size, status.st_mtime_ns]
+        stamp = self.stamp
+        if stamp is None:
+            return {}  # then everything is unknown, and reported so
 
         def make_anew() -> Mapping[str, Any]:
             values = {name: make(entry) for name, entry in self._table.items() if name != "sample_spec"}
@@ -197,6 +193,15 @@ class ModelTable:
 
         text = self._read_extract(file_name)
         return Extract(text, is_sound, make_anew) if Extract.is_of(text, stamp) else make_anew()
+
+    @cached_property
+    def stamp(self) -> Stamp | None:
+        """What distinguishes this state of the table; `None` if there is none."""
+        with contextlib.suppress(OSError):
+            if self._path is not None:
+                status = self._path.stat()
+                return [str(self._path), status.st_size, status.st_mtime_ns]
+        return None
 
     @cached_property
     def _own(self) -> Mapping[str, ProjectModel]:
