@@ -157,7 +157,7 @@ SIBLING_ONLY = {
     "toolbelt.models.schema_rewriting": "one of the rewritings; together over 400 lines",
     "toolbelt.project.fits": "a cache; the project knows only that fits are found",
     "toolbelt.project.sessions": "loads the runtime, which only sessions need",
-    "toolbelt.providers.direct_answers": "the reading of answers, apart from asking",
+    "toolbelt.providers.embedding_requests": "one request, over each transport; batches and retries are around it",
     "toolbelt.providers.provider_texts": "a table of what providers write, apart from reading it",
     "toolbelt.runtime.annotations": "the one way to pydantic",
     "toolbelt.runtime.batch": "runs calls; what happens before they run is in `execution`",

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from tests.servers.running import OpenAIServer
-from toolbelt.providers import direct_client
+from toolbelt.providers import direct_http
 from toolbelt.providers.chat import ChatReply, ChatRequest, Failure, ModelError, ToolDefinitions
 from toolbelt.providers.direct_client import DirectClient
 from toolbelt.providers.endpoints import find_endpoint
@@ -109,7 +109,7 @@ def test_X1_a_redirect_to_another_host_does_not_take_the_key_along(monkeypatch: 
 
 
 def test_X1_a_body_that_does_not_end_is_left_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct_client, "LONGEST_ANSWER", 1_000_000)
+    monkeypatch.setattr(direct_http, "LONGEST_ANSWER", 1_000_000)
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse()

@@ -28,30 +28,30 @@ def make_reply(
     Raises:
         ModelError: the response holds no answer, or the provider or the model refused.
     """
-    choices = _get(response, "choices")
+    choices = read_field(response, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = _get(choice, "message")
+    message = read_field(choice, "message")
     if message is None:
         raise ModelError(Failure.BROKEN_ANSWER, "The answer has no choices.", latency_seconds=latency_seconds)
 
     def clean(text: str) -> str:
         return remove_secrets(text, secrets)
 
-    finish_reason = clean(str(_get(choice, "finish_reason") or ""))
-    text = clean(_text(_get(message, "content")))
+    finish_reason = clean(str(read_field(choice, "finish_reason") or ""))
+    text = clean(_text(read_field(message, "content")))
     calls = _calls(message, clean)
     refusal = _refusal(message)
     if refusal or (finish_reason == _FILTERED and not calls):
         reason = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
-        usage = make_usage(_get(response, "usage"))
+        usage = make_usage(read_field(response, "usage"))
         raise ModelError(Failure.REFUSED, reason, latency_seconds=latency_seconds, usage=usage)
     return ChatReply(
         text=text,
         calls=calls,
-        usage=make_usage(_get(response, "usage"), is_empty=not text and not calls),
+        usage=make_usage(read_field(response, "usage"), is_empty=not text and not calls),
         finish_reason=finish_reason,
-        served_by=clean(str(_get(response, "model") or "")),
-        fingerprint=clean(str(_get(response, "system_fingerprint") or "")),
+        served_by=clean(str(read_field(response, "model") or "")),
+        fingerprint=clean(str(read_field(response, "system_fingerprint") or "")),
         latency_seconds=latency_seconds,
         hold_seconds=hold_seconds,
     )
@@ -66,7 +66,7 @@ def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
     prompt = _count(usage, "prompt_tokens")
     if not prompt:
         return Usage(completion_tokens=_count(usage, "completion_tokens")) if is_empty else Usage()
-    details = _get(usage, "prompt_tokens_details")
+    details = read_field(usage, "prompt_tokens_details")
     read = _count(details, "cached_tokens")
     written = _count(details, "cache_creation_tokens") or _count(details, "cache_write_tokens")
     return Usage(
@@ -77,7 +77,8 @@ def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
     )
 
 
-def _get(holder: Any, name: str) -> Any:
+def read_field(holder: Any, name: str) -> Any:
+    """A field of JSON, or an attribute of what litellm makes of it; `None` where it is not there."""
     return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
 
 
@@ -86,7 +87,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _count(holder: Any, name: str) -> int | None:
-    value = _get(holder, name)
+    value = read_field(holder, name)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
@@ -98,16 +99,18 @@ def _text(content: Any) -> str:
 
 
 def _refusal(message: Any) -> str:
-    refusal = _get(message, "refusal")
+    refusal = read_field(message, "refusal")
     if not refusal:
-        fields = _get(message, "provider_specific_fields")
+        fields = read_field(message, "provider_specific_fields")
         refusal = fields.get("refusal") if isinstance(fields, dict) else None
     return refusal if isinstance(refusal, str) else ""
 
 
 def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
-    entries = [(_get(call, "id"), _get(call, "function")) for call in _list(_get(message, "tool_calls"))]
-    if not entries and (old := _get(message, "function_call")) is not None:
+    entries = [
+        (read_field(call, "id"), read_field(call, "function")) for call in _list(read_field(message, "tool_calls"))
+    ]
+    if not entries and (old := read_field(message, "function_call")) is not None:
         entries = [(None, old)]
     calls: list[ChatCall] = []
     taken: set[str] = set()
@@ -115,8 +118,8 @@ def _calls(message: Any, clean: Callable[[str], str]) -> tuple[ChatCall, ...]:
         if function is None:
             continue  # a call of something that is no function
         unique = _unique(clean(call_id) if isinstance(call_id, str) else "", number, taken)
-        name = clean(str(_get(function, "name") or ""))
-        calls.append(ChatCall(unique, name, clean(_argument_text(_get(function, "arguments")))))
+        name = clean(str(read_field(function, "name") or ""))
+        calls.append(ChatCall(unique, name, clean(_argument_text(read_field(function, "arguments")))))
     return tuple(calls)
 
 

@@ -12,7 +12,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cache
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
@@ -51,7 +51,26 @@ PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "lit
 `openai` only where an address is given: for OpenAI itself litellm looks at the tools to decide which of its two APIs
 a model is asked over.
 """
-CHAT_MODES = frozenset({None, "chat"})
+
+
+class Api(Enum):
+    """What a model is asked for.
+
+    Attributes:
+        path: What is added to an address.
+        modes: Modes of models that can be asked for it, in litellm's words; `None` where it names none.
+        verb: What such a model does.
+    """
+
+    CHAT = ("chat/completions", frozenset({None, "chat"}), "chat")
+    EMBEDDINGS = ("embeddings", frozenset({None, "embedding"}), "make embeddings")
+
+    def __init__(self, path: str, modes: frozenset[str | None], verb: str) -> None:
+        self.path = path
+        self.modes = modes
+        self.verb = verb
+
+
 _ADDRESSES: Mapping[str, tuple[str, ...]] = MappingProxyType({"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")})
 """Variables with the address of a provider, where they are not `PROVIDER_API_BASE` alone; the first that is set."""
 _DEFAULT_ADDRESSES: Mapping[str, str] = MappingProxyType({"llamafile": "http://127.0.0.1:8080/v1"})
@@ -97,7 +116,7 @@ _PUBLIC_HOSTS = frozenset(
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address that is asked over OpenAI's chat completions.
+    """An address that is asked over OpenAI's API.
 
     Attributes:
         model: As the endpoint knows it.
@@ -112,13 +131,14 @@ class Endpoint:
     headers: Mapping[str, str] = field(repr=False)
 
 
-def find_endpoint(name: str, api_base: str | None, table: ModelTable) -> Endpoint | None:
+def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api = Api.CHAT) -> Endpoint | None:
     """Where a model is asked directly; `None` for what is asked through litellm.
 
     Args:
         name: As on the command line.
         api_base: Its address as on the command line.
         table: What is known of models.
+        api: What it is asked for.
 
     Raises:
         ToolbeltError: `api_base` is no address, or the key cannot be sent.
@@ -135,17 +155,17 @@ def find_endpoint(name: str, api_base: str | None, table: ModelTable) -> Endpoin
         return None
     if _is_public(address) or (provider in ("openai", "custom_openai") and _TRANSLATED.search(model)):
         return None
-    if any(find_facts(known, table).mode not in CHAT_MODES for known in (name, model)):
+    if any(find_facts(known, table).mode not in api.modes for known in (name, model)):
         return None
     check_address(address)
     variable = _KEYS.get(provider, f"{provider.upper()}_API_KEY")
     key = os.environ.get(variable, "").strip()
     if key and not is_sendable(os.environ[variable]):
         refuse_unsendable(name, [variable])
-    return _make_endpoint(model, provider, address, key)
+    return _make_endpoint(model, provider, address, key, api)
 
 
-def _make_endpoint(model: str, provider: str, address: str, key: str) -> Endpoint:
+def _make_endpoint(model: str, provider: str, address: str, key: str, api: Api) -> Endpoint:
     parts = urlsplit(address)
     headers = {"Authorization": f"Bearer {key or PLACEHOLDER_KEY}", "Content-Type": "application/json"}
     account, at_sign, host = parts.netloc.rpartition("@")
@@ -155,7 +175,7 @@ def _make_endpoint(model: str, provider: str, address: str, key: str) -> Endpoin
         stated = (value for variable in variables if is_sendable(value := os.environ.get(variable, "")))
         if provider == "openai" and (value := next(stated, "")):
             headers[header] = value
-    path = f"{parts.path.rstrip('/')}/chat/completions"
+    path = f"{parts.path.rstrip('/')}/{api.path}"
     return Endpoint(model, provider, parts._replace(netloc=host, path=path, fragment="").geturl(), headers)
 
 
@@ -239,8 +259,9 @@ def check_address(api_base: str) -> None:
         sound = False
     if not sound:
         raise ToolbeltError(f"API base {shown!r} is no address. It looks like http://127.0.0.1:8000/v1.")
-    if parts.path.rstrip("/").endswith("/chat/completions"):
-        raise ToolbeltError(f"API base {shown!r}: leave out /chat/completions, which is added to it.")
+    for api in Api:
+        if parts.path.rstrip("/").endswith(f"/{api.path}"):
+            raise ToolbeltError(f"API base {shown!r}: leave out /{api.path}, which is added to it.")
 
 
 def is_sendable(key: str) -> bool:

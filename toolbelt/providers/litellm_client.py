@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import time
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolbelt.providers.chat import ChatReply, ChatRequest, Failure, ModelError, Sampling, ToolDefinitions
+from toolbelt.providers.answer import Answer
+from toolbelt.providers.chat import ChatReply, ChatRequest, Sampling, ToolDefinitions
 from toolbelt.providers.chat_body import STRIPS_SCHEMAS, choice_field, sampling_fields, sendable
 from toolbelt.providers.chat_reply import make_reply
-from toolbelt.providers.known_keys import PLACEHOLDER_KEY, find_keys, find_secrets
-from toolbelt.providers.provider_errors import make_model_error
-from toolbelt.providers.rate_limits import find_hold
-
-if TYPE_CHECKING:
-    from toolbelt.providers.timed_http import TimedConnections
+from toolbelt.providers.known_keys import PLACEHOLDER_KEY
+from toolbelt.providers.litellm_calls import LitellmCalls
 
 
 @dataclass(frozen=True)
@@ -61,57 +54,23 @@ class LitellmClient:
 
     def __init__(self, route: Route, timeout_seconds: float) -> None:
         self._route = route
-        self._timeout_seconds = timeout_seconds
-        self._connections: TimedConnections | None = None
+        self._calls = LitellmCalls(timeout_seconds)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Ask once; raises `ModelError` and nothing else."""
         from toolbelt.providers import litellm_loading
-        from toolbelt.providers.timed_http import TimedConnections, Timing, current_timing
 
-        if self._connections is None or not self._connections.is_open_here:
-            litellm_loading.silence_warnings()
-            self._connections = TimedConnections.take()
-            self._connections.when_closed.add(litellm_loading.forget_clients)
-        timing = Timing()
-        token = current_timing.set(timing)
-        start = time.perf_counter()
-
-        def elapsed_seconds() -> float:
-            return time.perf_counter() - start if timing.seconds is None else timing.seconds
-
-        try:
-            arguments = {**self._arguments(request), "shared_session": self._connections.session}
-            async with asyncio.timeout(self._timeout_seconds):
-                response = await litellm_loading.complete(arguments)
-            reply = make_reply(response, elapsed_seconds(), self._keys, find_hold(timing.headers))
-            # For some litellm puts its own name of the provider before the model's.
-            served_by = reply.served_by.removeprefix(f"{self._route.provider}/" if self._route.passes_tools_on else "")
-            return replace(reply, served_by=served_by)
-        except ModelError as refusal:
-            failure = refusal
-        except TimeoutError:
-            message = f"No answer within {self._timeout_seconds:g} s."
-            failure = ModelError(Failure.TIMEOUT, message, latency_seconds=time.perf_counter() - start)
-        except Exception as error:  # noqa: BLE001  litellm raises what it likes
-            failure = make_model_error(
-                error, timing.status, find_secrets(os.environ), elapsed_seconds(), timing.headers
-            )
-        finally:
-            current_timing.reset(token)
-        # Raised out here, where no other error is under way: what litellm raises may hold the headers, key and all.
-        raise failure
+        return await self._calls.call(litellm_loading.complete, self._arguments(request), self._read)
 
     async def close(self) -> None:
         """Release the connections, and litellm's clients if no other model uses this loop."""
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            await connections.release()
+        await self._calls.close()
 
-    @cached_property
-    def _keys(self) -> list[str]:
-        """Read once: going through the environment for every answer costs as much as scoring it."""
-        return find_keys(os.environ)
+    def _read(self, answer: Answer) -> ChatReply:
+        reply = make_reply(answer.data, answer.seconds, answer.keys, answer.hold_seconds)
+        # For some litellm puts its own name of the provider before the model's.
+        served_by = reply.served_by.removeprefix(f"{self._route.provider}/" if self._route.passes_tools_on else "")
+        return replace(reply, served_by=served_by)
 
     def _arguments(self, request: ChatRequest) -> dict[str, Any]:
         """The arguments for litellm."""
@@ -119,9 +78,6 @@ class LitellmClient:
         arguments: dict[str, Any] = {
             "model": route.model,
             "messages": [sendable(message) for message in request.messages],
-            "timeout": self._timeout_seconds,
-            "max_retries": 0,
-            "num_retries": 0,
         }
         if route.api_base is not None:
             arguments["api_base"] = route.api_base

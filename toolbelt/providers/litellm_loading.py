@@ -39,6 +39,7 @@ def load_litellm() -> Any:
     litellm.set_verbose = False
     litellm.telemetry = False
     litellm.num_retries = 0
+    litellm.DEFAULT_MAX_RETRIES = 0  # embeddings take the 0 that they are given for nothing said
     for name in _NAMES:  # its debug log writes requests with their headers
         logger = logging.getLogger(name)
         logger.handlers.clear()
@@ -115,6 +116,11 @@ async def complete(arguments: dict[str, Any]) -> Any:
     """Ask, once."""
     _spare_odd_arguments()
     return await load_litellm().acompletion(**arguments)
+
+
+async def embed(arguments: dict[str, Any]) -> Any:
+    """Ask for embeddings, once."""
+    return await load_litellm().aembedding(**arguments)
 
 
 async def forget_clients() -> None:

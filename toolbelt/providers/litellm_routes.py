@@ -11,8 +11,8 @@ from typing import Any
 
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.providers.endpoints import (
-    CHAT_MODES,
     PASS_ON,
+    Api,
     check_address,
     check_name,
     is_sendable,
@@ -24,7 +24,8 @@ from toolbelt.text import visible
 
 _OWN_SERVERS = PASS_ON - {"openai"}
 """Those of them that have no address of their own."""
-_TALKING_MODES = CHAT_MODES | {"responses", "completion"}
+_TRANSLATED_MODES: Mapping[Api, Collection[str]] = MappingProxyType({Api.CHAT: ("responses", "completion")})
+"""Modes that litellm translates to."""
 _SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
 """litellm opens a browser's log-in for these, and waits for it."""
 _OTHER_CREDENTIALS = frozenset(
@@ -40,7 +41,7 @@ _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
 _SECRET = re.compile(r"(KEY|TOKEN)$")
 
 
-def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
+def find_route(name: str, api_base: str | None, table: ModelTable, api: Api = Api.CHAT) -> Route:
     """How litellm asks a model. The first call takes seconds: it loads litellm.
 
     A name with a provider that litellm knows is taken as it is: a provider may have a model that is newer than the
@@ -48,8 +49,8 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
 
     Raises:
         NotFoundError: litellm knows neither the model nor a provider of that name.
-        ToolbeltError: no key is set, `api_base` is no address or is needed, the model does not chat, or only a provider
-            is named.
+        ToolbeltError: no key is set, `api_base` is no address or is needed, the model does something else, or only a
+            provider is named.
     """
     check_name(name)
     from toolbelt.providers.litellm_loading import load_litellm
@@ -74,9 +75,9 @@ def find_route(name: str, api_base: str | None, table: ModelTable) -> Route:
             f"{visible(name)} is a model of a server of your own: give its API base, such as http://127.0.0.1:8000/v1."
         )
     mode = _find_mode(litellm, name, model)
-    if mode not in _TALKING_MODES and api_base is None:
-        raise ToolbeltError(f"{visible(name)} does not chat: it is a model for {str(mode).replace('_', ' ')}.")
-    passes_on = own_endpoint and mode in CHAT_MODES and not model.startswith("responses/")
+    if mode not in api.modes and mode not in _TRANSLATED_MODES.get(api, ()) and api_base is None:
+        raise ToolbeltError(f"{visible(name)} does not {api.verb}: it is a model for {str(mode).replace('_', ' ')}.")
+    passes_on = own_endpoint and mode in api.modes and not model.startswith("responses/")
     supported = litellm.get_supported_openai_params(model=model, custom_llm_provider=provider)
     return Route(
         model=litellm_name,

@@ -18,7 +18,7 @@ from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.provider_names import served_alike
 
 _MILLION = 1_000_000
-_FILE_NAME = "prices.json"
+_FILE_NAME = "token_prices.json"
 _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)(k?)_tokens")
 _BEYOND_TOKENS = ("input_cost_per_request", "input_cost_per_second", "output_cost_per_second")
 """Prices of other things than tokens; an entry with one of them costs more than its tokens."""
@@ -150,7 +150,8 @@ def _bounds(entry: Mapping[str, Any]) -> dict[int, str]:
 
 def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: float | None) -> Rates | None:
     prompt = _price(entry, f"input_cost_per_token{suffix}", below and below.prompt)
-    completion = _price(entry, f"output_cost_per_token{suffix}", below and below.completion)
+    none = 0.0 if entry.get("mode") == "embedding" else None  # vectors are no tokens, and some entries leave it out
+    completion = _price(entry, f"output_cost_per_token{suffix}", below.completion if below else none)
     if prompt is None or completion is None:
         return None
     read, write = _caching_prices(entry)
