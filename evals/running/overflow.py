@@ -57,13 +57,6 @@ class ModelLimits:
         fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
         return fit if fit.verdict is FitVerdict.REFUSES else None
 
-    def is_tool_limit(self, model: str, refusal: str) -> bool:
-        """Whether a stored refusal is about too many tools. The store of runs has only its text."""
-        if self.max_tools is None:
-            return False
-        words = describe_fit_reason(self.fit(model, 0, self.max_tools + 1), FitReason.TOO_MANY_TOOLS)
-        return refusal.startswith(words.partition(";")[0])
-
 
 def describe_overflow(fit: ModelFit) -> str:
     """Why an offer cannot be sent. If it breaks both limits, both are named, so that the user fixes both at once."""

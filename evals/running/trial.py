@@ -142,7 +142,8 @@ class TrialState:
             offer = self.trial_runner.toolset.offer(self.case, self.conversation)
             if fit_guard is not None and (refusal := fit_guard.find_overflow(offer)) is not None:
                 self.meter.turn_away(offer)
-                return Ending.CONTEXT_OVERFLOW, describe_overflow(refusal)
+                ending = Ending.TOO_MANY_TOOLS if refusal.surplus else Ending.CONTEXT_OVERFLOW
+                return ending, describe_overflow(refusal)
             own_tokens = self.meter.count(offer, self.conversation)
             try:
                 reply = await self._reply(trial, number, offer, own_tokens, earlier.get(number, Attempts()))

@@ -49,11 +49,19 @@ class Ending(StrEnum):
     """The token limit cut the answer before its calls were complete."""
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
+    """A prompt was longer than the context window takes, by our count or by the provider's answer."""
+    TOO_MANY_TOOLS = "too_many_tools"
+    """The next request would have held more tools than the model takes; it was not sent."""
     ERROR = "error"
     BROKEN_ANSWER = "broken_answer"
     """The first answer was empty, twice, without a token spent on it."""
     TOOLS_NOT_SEEN = "tools_not_seen"
     """The server answered without having seen the tools."""
+
+    @property
+    def is_overflow(self) -> bool:
+        """Whether a request was too large for the model."""
+        return self in (Ending.CONTEXT_OVERFLOW, Ending.TOO_MANY_TOOLS)
 
     @property
     def is_error(self) -> bool:

@@ -81,7 +81,7 @@ class Scorer:
         """
         if ending.is_error:
             return Score(Outcome.ERROR, error or reasons.NO_ANSWER)
-        if ending is Ending.CONTEXT_OVERFLOW:
+        if ending.is_overflow:
             return Score(Outcome.CONTEXT_OVERFLOW, error or reasons.OVERFLOW)
         score = self._judge_any(case, selections) if case.expected is None else self._judge_best(case, selections)
         if ending is Ending.REFUSED:

@@ -13,6 +13,7 @@ const ENDINGS = {
   request_limit: "It ended at the limit of requests.",
   refused: "It ended when the model, or its provider, refused.",
   context_overflow: "It ended because the prompt was longer than the model's context.",
+  too_many_tools: "It ended because the next request would have held more tools than the model takes.",
   error: "It ended because no answer came.",
 };
 

@@ -97,8 +97,8 @@ def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str,
     errors = arm.outcomes.get(Outcome.ERROR, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
-    too_many = bool(arm.turned_away) and limits.is_tool_limit(arm.model, arm.overflow_reason)
     tools = counts.get(arm.toolset_label) if arm.tools_offered is None and arm.finished else arm.tools_offered
+    too_many = bool(arm.turned_away) and _are_too_many(arm, limits, tools)
     return Cell(
         toolset=arm.toolset_label,
         state=state,
@@ -117,6 +117,19 @@ def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str,
         reasons=tuple(_find_reasons(arm, overflowed, errors, too_many=too_many)),
         too_many_tools=too_many,
     )
+
+
+def _are_too_many(arm: ArmSummary, limits: ModelLimits, tools: float | None) -> bool:
+    """Whether trials were turned away for the number of their tools rather than for their tokens.
+
+    The endings of trials show it. A run of an earlier version has one ending for both; there it is known only if the
+    toolset has more tools than a request may hold, or if no trial was asked though their tokens would fit.
+    """
+    if arm.too_many_tools or limits.max_tools is None:
+        return 2 * arm.too_many_tools >= arm.turned_away > 0
+    if tools is not None and tools > limits.max_tools:
+        return True
+    return arm.turned_away == arm.finished and limits.has_room(round(arm.offered_tokens or 0))
 
 
 def _fit_verdict(arm: ArmSummary, limits: ModelLimits, tokens: float, tools: float | None) -> FitVerdict:

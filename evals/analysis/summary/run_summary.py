@@ -201,6 +201,10 @@ class ArmSummary:
     turned_away: Count = field(
         default=0, metadata=described("not asked, as what they began with could not fit", "trials")
     )
+    too_many_tools: Count = field(
+        default=0,
+        metadata=described("of these, as the request would have held more tools than the model takes", "trials"),
+    )
     overflow_reason: str = field(
         default="",
         metadata=described("why trials were too long for the model: the commonest reason; empty if none was"),

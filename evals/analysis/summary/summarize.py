@@ -23,7 +23,7 @@ from toolbelt.evals.analysis.summary.rates import (
 from toolbelt.evals.analysis.summary.responses import ModelResponses, read_responses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
 from toolbelt.evals.running.overflow import read_left_out, read_model_limits
-from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.scoring.outcome import Ending, Outcome
 from toolbelt.views.json_values import to_json
 
 _MEANS = (
@@ -40,6 +40,7 @@ _MEANS = (
 )
 """Columns of `trials` whose mean over scored trials is a measure of the same name."""
 _NOT_ASKED = "requests = 0"
+_TOO_MANY = f"{_NOT_ASKED} AND ending = '{Ending.TOO_MANY_TOOLS.value}'"
 
 SCHEMA = "toolbelt.run/1"
 """Of `summary_data`; its JSON Schema is in `toolbelt.evals.exports`."""
@@ -116,7 +117,7 @@ def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:
     """Sums by arm and outcome, in one pass over the trials."""
-    sums = {"retries", "cost_usd", _NOT_ASKED, *_MEANS}
+    sums = {"retries", "cost_usd", _NOT_ASKED, _TOO_MANY, *_MEANS}
     sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
     known = {"cost_usd", *_MEANS}
@@ -165,6 +166,7 @@ def _arm(
     figures["prompt_tokens_trials"] = sum(row["count(prompt_tokens)"] for row in scored.values())
     if not reported:
         figures["prompt_tokens"] = means["own_prompt_tokens"]
+    overflowed = outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {})
     model, toolset, variant, tokenizer = names
     return ArmSummary(
         model=model,
@@ -187,7 +189,8 @@ def _arm(
         serving_digest=served.get(toolset) if not variant else None,
         offered_tokens=_mean(outcomes.values(), "definition_tokens"),
         distractors_reached=distractors_reached.get(toolset),
-        turned_away=outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {}).get(f"sum({_NOT_ASKED})", 0),
+        turned_away=overflowed.get(f"sum({_NOT_ASKED})", 0),
+        too_many_tools=overflowed.get(f"sum({_TOO_MANY})", 0),
         overflow_reason=reasons.get((number, Outcome.CONTEXT_OVERFLOW.value), ""),
         error_reason=reasons.get((number, Outcome.ERROR.value), ""),
         tokenizer=tokenizer,

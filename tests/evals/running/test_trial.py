@@ -352,7 +352,7 @@ def play_behind(room: ModelLimits, behaviour: Behaviour, case: Case, toolset: st
 def test_E4_what_cannot_fit_is_never_asked() -> None:
     record, agent = play_behind(ModelLimits(max_tools=2), in_turn(calls(READ_IT)), make_case(READ), "full")
     assert (agent.requests, record.requests, record.retries) == ([], 0, 0)
-    assert (record.outcome, record.ending) == (Outcome.CONTEXT_OVERFLOW, Ending.CONTEXT_OVERFLOW)
+    assert (record.outcome, record.ending) == (Outcome.CONTEXT_OVERFLOW, Ending.TOO_MANY_TOOLS)
     assert mentions(record.reason, "2 tools", 3, 1)
     assert (record.definition_tokens, record.definition_tokens_total) == (
         make_trial_runner(agent).toolset.offer(make_case(READ), Conversation(())).tokens,

@@ -29,8 +29,15 @@ OUTCOMES: Mapping[str, Mapping[str, Any]] = {
     "e": {"outcome": "error", "reason": "The provider was away."},
     "o": {"outcome": "context_overflow", "reason": "The window was too small."},
     "x": {"outcome": "context_overflow", "reason": "No room.", "requests": 0, "definition_tokens_total": 0},
+    "m": {
+        "outcome": "context_overflow",
+        "ending": "too_many_tools",
+        "reason": "Too many tools.",
+        "requests": 0,
+        "definition_tokens_total": 0,
+    },
 }
-"""What became of a trial; of `0` and `9` nothing is to be called, `x` was not asked, and `.` has not been run."""
+"""Outcomes of a trial: in `0` and `9` nothing is to be called; `x` and `m` were not asked; `.` has not been run."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +89,9 @@ class Asked:
                             "own_prompt_tokens": total + 50 if self.prompt is None else self.prompt,
                         }
                         | dict(OUTCOMES[one])
-                        | ({"reason": self.reason} if one == "x" and self.reason else {})
+                        | ({"reason": self.reason} if one in "xm" and self.reason else {})
                     ),
-                    one != "x",
+                    one not in "xm",
                 )
 
 
