@@ -8,18 +8,19 @@ import os
 import sys
 from pathlib import Path
 
-import hypothesis
-import pytest
+# Many tests start toolbelt as a process. Where no bytecode is written, each compiles all of it anew: 0.3 to 1 s of CPU.
+# So do hypothesis and all tests, whose asserts pytest rewrites.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
-from tests.warm import client as warm
+import hypothesis  # noqa: E402
+import pytest  # noqa: E402
+
+from tests.warm import client as warm  # noqa: E402
 
 # A busy machine is no failure: no example has a time limit.
 hypothesis.settings.register_profile("toolbelt", deadline=None)
 hypothesis.settings.load_profile("toolbelt")
-
-# Many tests start toolbelt as a process. Where no bytecode is written, each compiles all of it anew: 0.3 to 1 s of CPU.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 # Workers side by side have no core to spare, and threads of BLAS spend CPU on waiting for one. Set before numpy is
 # imported. Benchmarks run without workers, and so as users do.

@@ -25,8 +25,12 @@ from toolbelt.evals.statistics.verdict import Verdict, holm, judge
 Pair = tuple[float, float]
 SHARES = st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0])
 CLUSTERS = st.lists(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=4), min_size=1, max_size=30)
-CHANCE = 1e-4
-"""Of a simulation that fails although all is well."""
+CHANCE = 1e-3
+"""Of a simulation that fails although all is well, each time that what is drawn changes: the seeds are fixed."""
+RUNS = 1_300
+"""With which more than 3.9% are noticed where 2.5% are meant."""
+COVERAGES = 400
+"""With which less than 91% is noticed where 94.5% is meant."""
 
 
 @cache
@@ -226,7 +230,7 @@ def test_E7_equal_arms_in_clusters_are_seldom_called_a_regression(
     rng = np.random.default_rng(7)
     found = [
         paired_difference(_draw(rng, clusters, size, epochs, discordance, 0.0), seed=seed, resamples=300)
-        for seed in range(2_000)
+        for seed in range(RUNS)
     ]
     for margin in (0.0, 0.02):
         _assert_seldom(found, margin)
@@ -256,10 +260,10 @@ def test_E7_intervals_over_clusters_cover_what_they_claim(
     # With one epoch a case changes wholly nine times of ten at either end: 0.9 − 0.1 of the difference is seen.
     true = 0.8 * difference
     hits = 0
-    for seed in range(600):
+    for seed in range(COVERAGES):
         found = paired_difference(_draw(rng, clusters, size, epochs, discordance, difference), seed=seed, resamples=300)
         hits += found.low <= true <= found.high
-    assert hits >= stats.binom.ppf(CHANCE, 600, 0.945)
+    assert hits >= stats.binom.ppf(CHANCE, COVERAGES, 0.945)
 
 
 @pytest.mark.parametrize(
@@ -272,10 +276,10 @@ def test_E7_a_loss_of_just_the_margin_is_seldom_ruled_out(
     rng = np.random.default_rng(19)
     margin = 0.8 * 0.08  # what is seen of a difference of 0.08
     wrong = 0
-    for seed in range(600):
+    for seed in range(COVERAGES):
         found = paired_difference(_draw(rng, clusters, size, epochs, discordance, -0.08), seed=seed, resamples=300)
         wrong += found.low > -margin
-    assert wrong <= stats.binom.ppf(1 - CHANCE, 600, 0.035)  # 0.025 is meant, and 0.037 the worst that was ever seen
+    assert wrong <= stats.binom.ppf(1 - CHANCE, COVERAGES, 0.035)  # 0.025 is meant; 0.037 was the worst ever seen
 
 
 def test_E7_of_five_equal_arms_against_one_none_is_called_a_regression() -> None:

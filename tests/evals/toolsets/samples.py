@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
@@ -52,18 +53,34 @@ def context(
     catalog: Catalog = SMALL, *, roles: frozenset[str] = frozenset(), seed: int = 0, **more: Any
 ) -> ToolsetContext:
     registry = ToolLoadoutRegistry((ALWAYS, *more.pop("loadouts", ())))
-    look = make_presentation(parse_variant(more.pop("variant", "")), catalog, seed)
-    renderers: dict[tuple[str, ...], ToolRenderer] = {}
+    variant = more.pop("variant", "")
 
     def renderer(extras: Mapping[str, Tool]) -> ToolRenderer:
-        key = tuple(extras)
-        if key not in renderers:
-            renderers[key] = ToolRenderer(catalog, EstimateCounter(), extras=extras, presentation=look)
-        return renderers[key]
+        return _renderer(_Same(catalog), variant, seed, tuple(extras.items()))
 
     auto: Callable[[], Resolution] = lambda: registry.resolve("half", catalog)  # noqa: E731
     agents, toolkits = more.pop("agents", (HELPER,)), more.pop("toolkits", TOOLKITS)
     return ToolsetContext(catalog, registry, renderer, roles, seed, more.pop("resolve_auto", auto), agents, toolkits)
+
+
+class _Same:
+    """A catalog as a key: itself, not what is in it."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.catalog is self.catalog
+
+    def __hash__(self) -> int:
+        return id(self.catalog)
+
+
+@cache
+def _renderer(of: _Same, variant: str, seed: int, extras: tuple[tuple[str, Tool], ...]) -> ToolRenderer:
+    """One for all toolsets that show the same tools in the same way, as in a run."""
+    look = make_presentation(parse_variant(variant), of.catalog, seed)
+    return ToolRenderer(of.catalog, EstimateCounter(), extras=dict(extras), presentation=look)
 
 
 def toolset(name: str, catalog: Catalog = SMALL, *, variant: str = "", **settings: Any) -> Toolset:
