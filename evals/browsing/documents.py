@@ -84,7 +84,7 @@ class Documents:
         with self._report_lock, self._open() as store, read_snapshot(store.connection):
             row = store.get(run)
             findings = analyze_run(store, row, ReportOptions(models=find_models(row.plan)))
-            findings.write_page(store.connection, page, findings.draw())
+            findings.write_page(store.connection, page, findings.draw(pngs=False))
         return page.getvalue()
 
     def comparison(self, old: str, new: str) -> str:

@@ -124,7 +124,7 @@ def _write_markdown(job: ExportJob, file: IO[Any]) -> None:
 
 def _write_html(job: ExportJob, file: IO[Any]) -> None:
     findings = job.analyze_run()
-    pictures = findings.draw()
+    pictures = findings.draw(pngs=False)
     with job.progress("writing the page", job.row.finished) as advance:
         findings.write_page(job.store.connection, file, pictures, advance)
 

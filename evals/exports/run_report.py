@@ -115,12 +115,16 @@ class RunReport:
             data["gate"] = gate_data(self.gate) | {"comparison": None}  # which is there already
         return data
 
-    def draw(self) -> tuple[Picture, ...]:
-        """Its pictures; importing matplotlib takes about a second."""
+    def draw(self, *, pngs: bool = True) -> tuple[Picture, ...]:
+        """Its pictures; importing matplotlib takes about a second.
+
+        Args:
+            pngs: Whether to make PNGs, too, which a page does without.
+        """
         from toolbelt.evals.views.pictures.drawing import draw_pictures
 
         result = find_result(self.summary, self.comparison)
-        return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix, result=result)
+        return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix, result=result, pngs=pngs)
 
     def markdown(self, pictures: Sequence[Picture] = ()) -> str:
         """The findings as Markdown, with `pictures` in the same folder."""

@@ -64,7 +64,7 @@ class Picture(NamedTuple):
         title: In a few words.
         caption: How to read it, one or two sentences.
         svg: The file's content.
-        png: The PNG file, in the same form as `svg`.
+        png: The PNG file, in the same form as `svg`; empty where a page takes the SVG alone.
         dark_png: The same in colours for a dark page; the SVG has both.
     """
 
@@ -72,7 +72,7 @@ class Picture(NamedTuple):
     title: str
     caption: str
     svg: bytes
-    png: bytes
+    png: bytes = b""
     dark_png: bytes = b""
 
     @property

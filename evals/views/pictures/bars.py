@@ -147,7 +147,7 @@ _ACCURACY = "Accuracy by arm"
 _TOKENS = "Prompt tokens by arm"
 
 
-def draw_accuracy(summary: RunSummary) -> Picture | None:
+def draw_accuracy(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
     """The picture of accuracy; `None` if no arm has a scored trial."""
     shown = best_first(shown_arms(summary), lambda arm: -1.0 if arm.accuracy.value is None else arm.accuracy.value)
     if not any(item.arm.scored for item in shown):
@@ -176,10 +176,10 @@ def draw_accuracy(summary: RunSummary) -> Picture | None:
         "share in which a right answer could be reached at all. What lies between the two is the model's choice; what "
         f"lies beyond the pale bar is the toolset's. {note}"
     )
-    return Picture("accuracy", _ACCURACY, caption.strip(), *sheet.save())
+    return Picture("accuracy", _ACCURACY, caption.strip(), *sheet.save(pngs=pngs))
 
 
-def draw_tokens(summary: RunSummary) -> Picture | None:
+def draw_tokens(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
     """The picture of prompt tokens; `None` if no arm's tokens are known."""
     shown = best_first(shown_arms(summary), lambda arm: -sum(_prompt_parts(arm) or (math.inf,)))
     if not any(_prompt_parts(item.arm) for item in shown):
@@ -200,7 +200,7 @@ def draw_tokens(summary: RunSummary) -> Picture | None:
         "Mean prompt tokens of a scored trial over all its requests, split into the tool definitions and the rest: "
         f"messages, answers of tools. {note}"
     )
-    return Picture("tokens", _TOKENS, caption.strip(), *sheet.save())
+    return Picture("tokens", _TOKENS, caption.strip(), *sheet.save(pngs=pngs))
 
 
 def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:

@@ -207,11 +207,17 @@ class Sheet:
             Rectangle(corner, width / self.width, height / self.height, transform=self._whole, **how)
         )
 
-    def save(self) -> Drawing:
-        """The picture as it is drawn, and in its dark colours; the same picture gives the same bytes."""
-        light = self._png()
+    def save(self, *, pngs: bool = True) -> Drawing:
+        """The picture as it is drawn, and in its dark colours; the same picture gives the same bytes.
+
+        Args:
+            pngs: Whether to make them, too; they take twice as long as the SVG.
+        """
+        light = self._png() if pngs else b""
         svg = io.BytesIO()
         FigureCanvasSVG(self.figure).print_svg(svg, metadata={"Date": None, "Creator": None})
+        if not pngs:
+            return Drawing(with_dark_rules(svg.getvalue()))
         darken(self.figure)
         return Drawing(with_dark_rules(svg.getvalue()), light, self._png())
 
@@ -227,13 +233,13 @@ class Drawing(NamedTuple):
 
     Attributes:
         svg: Text is shapes; its colours go by what whoever looks at it prefers.
-        png: On a light page.
+        png: On a light page; empty where none was wanted.
         dark_png: On a dark one.
     """
 
     svg: bytes
-    png: bytes
-    dark_png: bytes
+    png: bytes = b""
+    dark_png: bytes = b""
 
 
 def accuracy_axis(axes: Any, lows: Sequence[float], highs: Sequence[float]) -> None:

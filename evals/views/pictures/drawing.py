@@ -23,6 +23,7 @@ def draw_pictures(
     economics: Sequence[ArmEconomics] = (),
     matrix: Matrix | None = None,
     result: RunResult | None = None,
+    pngs: bool = True,
 ) -> tuple[Picture, ...]:
     """The pictures that have something to show; the same summary gives the same bytes.
 
@@ -33,14 +34,16 @@ def draw_pictures(
         economics: One an arm, in their order; without them there is no picture of what a solved case costs.
         matrix: The run as models × toolsets; without it, or of one model, there is no heat map.
         result: What the run comes to; without it no arrow leads to the arm to take.
+        pngs: Whether they are wanted beside the SVGs; they take twice as long.
     """
     with own_settings():
         drawn = (
-            None if matrix is None or len(matrix.rows) < 2 else draw_heat_map(matrix),  # of one, bars say it better
-            draw_tradeoff(summary, result),
-            draw_accuracy(summary),
-            draw_tokens(summary),
-            draw_economics(summary, economics),
-            draw_scaling(summary),
+            # Of one model, bars say it better.
+            None if matrix is None or len(matrix.rows) < 2 else draw_heat_map(matrix, pngs=pngs),
+            draw_tradeoff(summary, result, pngs=pngs),
+            draw_accuracy(summary, pngs=pngs),
+            draw_tokens(summary, pngs=pngs),
+            draw_economics(summary, economics, pngs=pngs),
+            draw_scaling(summary, pngs=pngs),
         )
         return tuple(picture for picture in drawn if picture is not None)

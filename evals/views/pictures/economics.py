@@ -69,7 +69,7 @@ class _Plot:
         return reason if way is self.ways[0] else ""
 
 
-def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Picture | None:
+def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics], *, pngs: bool = True) -> Picture | None:
     """The picture in dollars if any arm has a price, else in tokens; `None` if caching changes nothing for any arm.
 
     Args:
@@ -84,9 +84,8 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics]) -> Pi
     said = cheapest_lines(economics) if not in_dollars or _all_priced(plot) else []
     note = " ".join(filter(None, (left_out(summary), _price_note(economics) if in_dollars else _READ_NOTE)))
     sheet = _draw(plot, title, drawable(said[0], _LONGEST) if len(said) == 1 else "", note)
-    return Picture(
-        "economics", title, f"{' '.join([*said, _caption(in_dollars=in_dollars)])} {note}".strip(), *sheet.save()
-    )
+    caption = f"{' '.join([*said, _caption(in_dollars=in_dollars)])} {note}".strip()
+    return Picture("economics", title, caption, *sheet.save(pngs=pngs))
 
 
 def _make_plot(summary: RunSummary, economics: Sequence[ArmEconomics], *, in_dollars: bool) -> _Plot:

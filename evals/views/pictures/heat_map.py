@@ -79,7 +79,7 @@ class _Field:
         return self.left + self.wide * (column + 0.5), self.top - _HIGH * (row + 0.5)
 
 
-def draw_heat_map(matrix: Matrix) -> Picture | None:
+def draw_heat_map(matrix: Matrix, *, pngs: bool = True) -> Picture | None:
     """The heat map; `None` where there is at most one model and one toolset, so that there is no choice."""
     if len(matrix.rows) * len(matrix.toolsets) < 2:
         return None
@@ -116,7 +116,7 @@ def draw_heat_map(matrix: Matrix) -> Picture | None:
         _draw_legend(sheet, keys, top + 0.5 - 0.25 * number)
     if note:
         sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
-    return Picture(PICTURE, _TITLE, _caption(matrix, cells, note), *sheet.save())
+    return Picture(PICTURE, _TITLE, _caption(matrix, cells, note), *sheet.save(pngs=pngs))
 
 
 def _name_row(sheet: Sheet, field: _Field, row: int, model: str, window: str, *, is_wide: bool) -> None:

@@ -75,7 +75,7 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
     return curves
 
 
-def draw_scaling(summary: RunSummary) -> Picture | None:
+def draw_scaling(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
     """The picture of the curves; `None` where fewer than two oracle arms of a model have a scored trial."""
     curves = find_curves(shown_arms(summary))
     if not curves:
@@ -108,7 +108,7 @@ def draw_scaling(summary: RunSummary) -> Picture | None:
     )
     if has_full:
         caption += " The hollow mark is the whole catalog."
-    return Picture("scaling", _NAME, caption, *sheet.save())
+    return Picture("scaling", _NAME, caption, *sheet.save(pngs=pngs))
 
 
 def curve_texts(curves: Sequence[Curve]) -> list[str]:

@@ -147,7 +147,7 @@ def find_front(points: Sequence[Point]) -> list[int]:
     return [places[n] for n in pareto_front([(points[place].tokens, points[place].accuracy) for place in places])]
 
 
-def draw_tradeoff(summary: RunSummary, result: RunResult | None = None) -> Picture | None:
+def draw_tradeoff(summary: RunSummary, result: RunResult | None = None, *, pngs: bool = True) -> Picture | None:
     """The picture of the trade-off; `None` if no arm has a scored trial.
 
     The tokens are those of whole prompts if they are known for all arms, else those of the definitions.
@@ -191,7 +191,7 @@ def draw_tradeoff(summary: RunSummary, result: RunResult | None = None) -> Pictu
         ends = [points[place].shown.label for place in (plot.arrow.start, plot.arrow.end)]
         saved = ", ".join(plot.arrow.text.splitlines())
         caption += f"The arrow leads from {ends[0]} to the arm to take, {ends[1]}: {saved}. "
-    return Picture("tradeoff", plot.title, f"{caption}{plot.note}".strip(), *sheet.save())
+    return Picture("tradeoff", plot.title, f"{caption}{plot.note}".strip(), *sheet.save(pngs=pngs))
 
 
 def _find_arrow(points: Sequence[Point], result: RunResult) -> _Arrow | None:

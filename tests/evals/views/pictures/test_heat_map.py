@@ -40,9 +40,9 @@ RUN = RunSummary("r", "2026-03-01", "finished", "d", "sha256:0")
 COLOURS = [heat_colour(step) for step in range(STEPS + 1)]
 
 
-def drawn(matrix: Matrix) -> Picture:
+def drawn(matrix: Matrix, *, pngs: bool = False) -> Picture:
     with own_settings():
-        picture = draw_heat_map(matrix)
+        picture = draw_heat_map(matrix, pngs=pngs)
     assert picture is not None
     return picture
 
@@ -60,7 +60,9 @@ def size(picture: Picture) -> tuple[int, int]:
 
 
 def test_E10_the_same_matrix_makes_the_same_bytes() -> None:
-    assert drawn(small_matrix()) == drawn(small_matrix())
+    picture = drawn(small_matrix(), pngs=True)
+    assert picture == drawn(small_matrix(), pngs=True)
+    assert picture.svg == drawn(small_matrix()).svg
 
 
 @pytest.mark.parametrize(
@@ -157,15 +159,17 @@ def test_E4_only_scored_cells_are_coloured() -> None:
 def test_where_there_is_nothing_to_choose_from_nothing_is_drawn(models: int, toolsets: int) -> None:
     matrix = big_matrix(models, 3) if not toolsets else big_matrix(models, toolsets)
     assert draw_heat_map(matrix if toolsets else replace(matrix, toolsets=())) is None
-    assert "compatibility" not in [one.name for one in draw_pictures(RUN, matrix=matrix if toolsets == 1 else None)]
+    pictures = draw_pictures(RUN, matrix=matrix if toolsets == 1 else None, pngs=False)
+    assert "compatibility" not in [one.name for one in pictures]
 
 
 def test_it_is_the_first_of_a_runs_pictures() -> None:
-    assert [one.name for one in draw_pictures(RUN, matrix=small_matrix())] == ["compatibility"]
+    assert [one.name for one in draw_pictures(RUN, matrix=small_matrix(), pngs=False)] == ["compatibility"]
 
 
 def test_of_one_model_there_is_none_as_bars_say_it_better() -> None:
-    names = [[one.name for one in draw_pictures(RUN, matrix=big_matrix(models, 3))] for models in (1, 2)]
+    runs = [draw_pictures(RUN, matrix=big_matrix(models, 3), pngs=False) for models in (1, 2)]
+    names = [[one.name for one in pictures] for pictures in runs]
     assert names == [[], ["compatibility"]]
 
 
@@ -178,7 +182,7 @@ def test_a_matrix_that_is_too_large_says_what_is_left_out() -> None:
 
 @pytest.mark.parametrize(("models", "toolsets"), [(1, 2), (2, 1), (25, 3), (3, 16)])
 def test_each_cell_has_its_room_at_any_size(models: int, toolsets: int) -> None:
-    wide, high = size(drawn(big_matrix(models, toolsets)))
+    wide, high = size(drawn(big_matrix(models, toolsets), pngs=True))
     assert wide >= 0.7 * 160 * toolsets
     assert high >= 0.38 * 160 * models
 
@@ -213,7 +217,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
 @settings(max_examples=12, deadline=None)
 def test_any_matrix_is_drawn_without_a_warning(matrix: Matrix) -> None:
     with own_settings():
-        picture = draw_heat_map(matrix)
+        picture = draw_heat_map(matrix, pngs=False)
     if picture is not None:
         ET.fromstring(picture.svg)
 
