@@ -1,6 +1,7 @@
 """The harness: the same cases over several toolsets and models, scored, counted and priced.
 
-`run_eval` runs an eval, `resume_run` goes on with one, and `load_run` reads the trials of one as a `pandas.DataFrame`.
+`run_eval` runs an eval, `resume_run` goes on with one, `merge_runs` puts shards together, and `load_run` reads the
+trials of one as a `pandas.DataFrame`.
 
 Installed as `toolbelt.evals`; see CONTRIBUTING.md for why the folder is at the top of the repository. The names are
 loaded when first used, so that importing a part of the harness does not import all of it.
@@ -13,17 +14,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolbelt.evals.evaluate import resume_run, run_eval
+    from toolbelt.evals.evaluate import merge_runs, resume_run, run_eval
     from toolbelt.evals.exports.loading import load_run
     from toolbelt.evals.run import Run
     from toolbelt.evals.running.plan import CaseFilter
 
-__all__ = ["CaseFilter", "Run", "load_run", "resume_run", "run_eval"]
+__all__ = ["CaseFilter", "Run", "load_run", "merge_runs", "resume_run", "run_eval"]
 _MODULES = MappingProxyType(
     {
         "CaseFilter": "toolbelt.evals.running.plan",
         "Run": "toolbelt.evals.run",
         "load_run": "toolbelt.evals.exports.loading",
+        "merge_runs": "toolbelt.evals.evaluate",
         "resume_run": "toolbelt.evals.evaluate",
         "run_eval": "toolbelt.evals.evaluate",
     }

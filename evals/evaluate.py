@@ -1,4 +1,4 @@
-"""An eval from Python: `run_eval` and `resume_run` print nothing and give a `Run`."""
+"""An eval from Python: `run_eval`, `resume_run` and `merge_runs` print nothing and give a `Run`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from toolbelt.evals.execution import (
     start_run,
 )
 from toolbelt.evals.run import Run
+from toolbelt.evals.running.merging import merge_shards
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
+from toolbelt.evals.running.shards import parse_shard
 from toolbelt.evals.running.store import find_store
 from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
@@ -46,6 +48,7 @@ def run_eval(
     sampling: Sampling | None = None,
     request_limit: int = 10,
     ask_anyway: bool = False,
+    shard: str | None = None,
     catalog: str | Path | None = None,
     config: str | Path | None = None,
     tokenizer: str | None = None,
@@ -91,6 +94,8 @@ def run_eval(
         sampling: How models are asked; the provider's defaults if `None`. Without a seed of its own it gets this one.
         request_limit: Requests after which a trial is given up.
         ask_anyway: Also ask what is known not to fit the model.
+        shard: Only this part, such as `3/8`; `merge_runs` puts the parts together. Caps and rate limits hold for each
+            part by itself.
         catalog: In place of the dataset's own: a shipped name, a dataset folder, or a file.
         config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
         tokenizer: What counts where a model's own tokenizer is not known; the project's if `None`.
@@ -131,6 +136,7 @@ def run_eval(
         api_base=without_secrets(api_base),
         suite=spell_suite(suite) if suite else "",
         ask_anyway=ask_anyway,
+        shard=None if shard is None else parse_shard(shard),
     )
     request = RunRequest(
         dataset=str(dataset),
@@ -219,6 +225,40 @@ def resume_run(
         lambda started: continue_run(path, name, options, reporter, started, retry_errors=retry_errors, project=around)
     )
     return replace(resumed, notes=tuple(reporter.notes))
+
+
+def merge_runs(
+    stores: str | Path | Sequence[str | Path],
+    *,
+    store: str | Path | None = None,
+    runs: str | Sequence[str] = (),
+    allow_mixed: bool = False,
+    on_shard: Callable[[int], object] = lambda _: None,
+) -> Run:
+    """Merge shards, each run with `run_eval(…, shard="I/N")`, into one run: the same trials as of a run of the whole.
+
+    To merge again adds what was missing, and changes nothing else. A shard that is missing can be merged later;
+    `resume_run` asks what is missing here.
+
+    Args:
+        stores: Files of runs that hold the shards.
+        store: The file of runs that gets the merged one, as for `run_eval`; it may be one of `stores`.
+        runs: Ids of the shards' runs, or their beginnings, where a file has several of one shard; the latest if empty.
+        allow_mixed: Whether shards may be answered by models that report different names.
+        on_shard: Called with the number of shards that were merged so far.
+
+    Returns:
+        The run; `end` is `incomplete` where shards or trials are missing, and `reason` says which.
+
+    Raises:
+        NotFoundError: no such file or run.
+        InvalidFileError: the shards do not belong together, with every reason; nothing was merged.
+        ToolbeltError: another merge into the file is under way.
+        StorageError: the disk would not; the merge can be repeated.
+    """
+    path = find_store(store)
+    merged = merge_shards(_paths(stores), path, runs=_names(runs), allow_mixed=allow_mixed, advance=on_shard)
+    return Run(merged.run, path, merged.end, merged.reason)
 
 
 def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:

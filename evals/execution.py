@@ -227,6 +227,15 @@ def continue_run(
         return _execute(store, row.run, inputs, plan, arms, options, reporter, started)
 
 
+def describe_shard(plan: Plan) -> str:
+    """What a shard asks, and what is counted by shard; in words."""
+    asked, whole = plural(plan.size, "trial"), plan.numbers
+    return (
+        f"shard {plan.shard}: {plan.asked_cases:,} of {plural(plan.cases, 'case')}, {asked} of {whole:,}; "
+        "--max-cost, --max-requests and rate limits hold for this shard alone"
+    )
+
+
 def _execute(
     store: RunStore,
     run: str,
@@ -242,6 +251,8 @@ def _execute(
     policy = RetryPolicy(options.max_retries)
     paces = {arm.arm.model: Pace(arm.arm.model, options.max_concurrency) for arm in arms}
     cases = inputs.cases_of(plan)
+    if plan.shard is not None:
+        reporter.note(RunNote(NoteKind.SHARD, describe_shard(plan), (str(plan.shard),)))
     for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
         reporter.note(note)
     try:

@@ -82,7 +82,7 @@ class Dataset:
         self.roles = frozenset(index.roles)
         self.kinds: Mapping[str, int] = FrozenDict(index.count_kinds())
         self.tags: Mapping[str, int] = FrozenDict(index.count_tags())
-        self.clusters = index.clusters
+        self.clusters = len(set(index.cluster_keys))
         self.drafts = index.drafts
         self.answered = frozenset(index.answered)
         self.warnings = index.warnings
@@ -184,6 +184,10 @@ class Dataset:
         known = {digest: number for number, digest in enumerate(self._index.ids)}
         numbers = ((known.get(id_digest(case_id)), case_id) for case_id in case_ids)
         return sorted({self.get(case_id) if number is None else number for number, case_id in numbers})
+
+    def cluster_key(self, index: int) -> int:
+        """A number that only the cases of this one's cluster have."""
+        return self._index.cluster_keys[index]
 
     def is_draft(self, index: int) -> bool:
         """Whether nobody has reviewed the case yet."""

@@ -69,12 +69,12 @@ class CaseIndex:
         lengths: Of the lines, in bytes.
         digests: 64 bits of each line.
         ids: 64 bits of each id.
+        cluster_keys: 64 bits of each cluster.
         lines: Line numbers, counted from 1.
         excluded: Number of cases that cannot be asked, by reason.
         exclusions: The first `MAX_EXCLUSIONS` of them.
         roles: Every role that a case names.
         warnings: Warnings of lines, at most `MAX_FINDINGS`.
-        clusters: Number of clusters.
         drafts: Number of cases that nobody has reviewed yet.
         answered: Ids of the tools that are in a right answer.
         digest: Of cases and grading.
@@ -86,12 +86,12 @@ class CaseIndex:
     lengths: array[int] = field(default_factory=lambda: array("I"))
     digests: array[int] = field(default_factory=lambda: array("Q"))
     ids: array[int] = field(default_factory=lambda: array("Q"))
+    cluster_keys: array[int] = field(default_factory=lambda: array("Q"))
     lines: array[int] = field(default_factory=lambda: array("I"))
     excluded: Counter[str] = field(default_factory=Counter)
     exclusions: list[Exclusion] = field(default_factory=list)
     roles: set[str] = field(default_factory=set)
     warnings: tuple[Finding, ...] = ()
-    clusters: int = 0
     drafts: int = 0
     answered: set[str] = field(default_factory=set)
     digest: str = ""
@@ -112,6 +112,7 @@ class CaseIndex:
         self.lengths.append(len(line.raw))
         self.digests.append(line_digest(line.raw))
         self.ids.append(id_digest(case.id))
+        self.cluster_keys.append(id_digest(case.cluster))
         self.lines.append(line.number)
         self._kinds.append(self._kind_names.number(case.kind))
         self._tags.append(self._tag_sets.number(case.tags))
@@ -276,7 +277,6 @@ class _IndexBuilder:
         self._names = names
         self._literal_names = LiteralNames()
         self._digest = DatasetDigest()
-        self._clusters: set[int] = set()
         self._findings = FileFindings()
         for finding in findings:
             self._findings.add(finding)
@@ -302,7 +302,6 @@ class _IndexBuilder:
             return
         else:
             self._index.add(parsed.case, line)
-            self._clusters.add(id_digest(parsed.case.cluster))
             if names.written is not None:
                 self._digest.add(parsed.case, names.written)
                 return
@@ -319,7 +318,6 @@ class _IndexBuilder:
             raise InvalidFileError([self._all_excluded()])
         self._index.warnings = self._findings.listed(self._source)
         self._index.digest = self._digest.hexdigest()
-        self._index.clusters = len(self._clusters)
         return self._index
 
     def _add_findings(self, findings: tuple[Finding, ...], line: CaseLine) -> None:

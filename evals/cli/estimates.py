@@ -11,6 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from toolbelt.console.tables import fitted_table
+from toolbelt.evals.execution import describe_shard
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.setup.estimate import ArmEstimate
 from toolbelt.text import plural, visible
@@ -29,6 +30,7 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "suite": plan.suite or None,
         "left_out": [asdict(pair) for pair in plan.left_out],
         "planned": plan.size,
+        "shard": None if plan.shard is None else str(plan.shard),
         "requests": sum(arm.requests for arm in arms),
         "prompt_tokens": sum(arm.prompt_tokens for arm in arms),
         "completion_tokens": sum(arm.completion_tokens for arm in arms),
@@ -59,11 +61,12 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> R
         f"{plural(plan.size, 'trial')}, about {plural(requests, 'request')} and "
         f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {shown_cost(total_cost(arms))}"
     )
+    shard = [] if plan.shard is None else [Text(f"{describe_shard(plan)}.")]
     unasked = [Text(visible(line)) for line in _not_asked(arms)]
     if unasked:
         unasked.append(Text(_OTHERWISE))
     how = "Estimated by running a sample with local/bm25 in place of the models; no model was called."
-    return Group(table, Text(""), Text(total, style="bold"), *unasked, Text(how, style="dim"))
+    return Group(table, Text(""), Text(total, style="bold"), *shard, *unasked, Text(how, style="dim"))
 
 
 def _not_asked(arms: Sequence[ArmEstimate]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from toolbelt.command.groups import LazyGroup, examples
     entries={
         "run": ("toolbelt.evals.cli.run:run", "Ask cases over toolsets and models, and score the answers."),
         "resume": ("toolbelt.evals.cli.run:resume", "Go on with a run that was interrupted, capped or failed in part."),
+        "merge": ("toolbelt.evals.cli.merge:merge", "Put shards that were run apart together, as one run."),
         "list": ("toolbelt.evals.cli.show:list_runs", "The runs there are."),
         "show": ("toolbelt.evals.cli.show:show", "What a run came to; or one of its cases, request by request."),
         "report": ("toolbelt.evals.cli.export:report", "Table, page, Markdown, CSV and pictures of a run."),

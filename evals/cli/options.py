@@ -11,8 +11,10 @@ from click.core import ParameterSource
 
 from toolbelt.command.completion import completer
 from toolbelt.command.options import option
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.ranges import EXECUTION, Range
+from toolbelt.evals.running.shards import Shard, parse_shard
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.providers.endpoints import Transport
 from toolbelt.render.screen import notify
@@ -28,6 +30,19 @@ class CommaList(click.types.StringParamType):
 
     name = "text"
     envvar_list_splitter: ClassVar[str] = ","
+
+
+class ShardType(click.ParamType[Shard]):
+    """A shard, such as `3/8`."""
+
+    name = "shard"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        """As a value; fails where it is none."""
+        try:
+            return value if isinstance(value, Shard) else parse_shard(value)
+        except ToolbeltError as error:
+            self.fail(str(error), param, ctx)
 
 
 class FiniteRange(click.FloatRange):

@@ -20,6 +20,7 @@ from toolbelt.evals.cli.dataset_opening import own_catalog_option
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     CommaList,
+    ShardType,
     asking_options,
     dataset_option,
     details_option,
@@ -42,6 +43,7 @@ from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.ranges import SETTINGS
 from toolbelt.evals.running.runner import RunEnd
+from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
@@ -60,7 +62,7 @@ _asking_options = asking_options(
 _SECTIONS = {
     "What is run": (
         *("dataset", "catalog", "models", "toolsets", "suite", "variants"),
-        *("kinds", "tags", "ids", "limit", "seed", "epochs"),
+        *("kinds", "tags", "ids", "limit", "seed", "epochs", "shard"),
     ),
     "How models are asked": (
         *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
@@ -82,6 +84,7 @@ _SECTIONS = {
         "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
         "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
         "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
+        "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --shard 3/8",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     ),
 )
@@ -144,6 +147,13 @@ _SECTIONS = {
     help="Of the cases drawn, the distractors, what variants draw, and the model's own sampling where it takes one.",
 )
 @option(
+    "--shard",
+    type=ShardType(),
+    metavar="I/N",
+    help="Only part I of N, to run the parts on several machines; put together by `toolbelt eval merge`. A cluster of "
+    "cases is never cut. Caps and rate limits hold for each part by itself.",
+)
+@option(
     "--temperature",
     type=range_type(SETTINGS["sampling.temperature"]),
     metavar="X",
@@ -198,6 +208,7 @@ def run(
     limit: int | None,
     epochs: int,
     seed: int,
+    shard: Shard | None,
     temperature: float | None,
     max_tokens: int | None,
     tool_choice: str | None,
@@ -238,6 +249,7 @@ def run(
         api_base=without_secrets(api_base),
         suite=chosen_suite,
         ask_anyway=ask_anyway,
+        shard=shard,
     )
     request = RunRequest(
         dataset=dataset,
@@ -265,7 +277,7 @@ def run(
     finished = start_run(request, execution, EvalConsoleReporter())
     if report is not None:
         _write_report(finished, Path(report))
-    return _show_end(finished, response_cache, as_json=as_json, details=details)
+    return show_end(finished, response_cache, as_json=as_json, details=details)
 
 
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
@@ -301,10 +313,10 @@ def resume(
         offline=offline,
     )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
-    return _show_end(run, response_cache, as_json=as_json, details=details)
+    return show_end(run, response_cache, as_json=as_json, details=details)
 
 
-def _show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
+def show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
     """Print what a run came to, the result last unless something is in its way, and give the exit code."""
     with RunStore(run.store, must_exist=True) as store:
         summary = summarize(store.connection, run.id)

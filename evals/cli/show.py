@@ -45,7 +45,7 @@ def list_runs(store: str, as_json: bool) -> None:
             row.run,
             status,
             f"{row.finished:,}/{row.plan.size:,}",
-            visible(row.plan.dataset_name),
+            visible(row.plan.dataset_name) + (f", shard {row.plan.shard}" if row.plan.shard else ""),
             str(len(row.plan.arms)),
             visible(", ".join(dict.fromkeys(arm.label for arm in row.plan.arms))),
         )

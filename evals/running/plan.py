@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.running.ranges import SETTINGS, refuse_outside
+from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.providers.chat import Sampling
@@ -96,6 +98,7 @@ class RunSettings:
         api_base: Where hosted models are asked, without what may be secret in it; `None` for their provider's place.
         suite: The suite that says which toolsets are run; empty if they are named one by one.
         ask_anyway: Whether it is asked all the same what, by what is known of a model, cannot fit.
+        shard: The part that is run; `None` for the whole.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.SETTINGS`.
@@ -109,6 +112,7 @@ class RunSettings:
     api_base: str | None = None
     suite: str = ""
     ask_anyway: bool = False
+    shard: Shard | None = None
 
     def __post_init__(self) -> None:
         refuse_outside(SETTINGS, self)
@@ -142,7 +146,9 @@ class Plan(RunSettings):
         chosen: A digest of which cases are asked, in which order.
         config: Absolute path of the `toolbelt.yaml` used; `None` if there is none.
         arms: In the order asked for.
-        cases: How many are asked, after filtering.
+        cases: How many are asked, after filtering; of a shard, by all shards together.
+        shard_cases: How many of them the shard asks; 0 in a whole plan.
+        merged: Of a run that shards were merged into: by shard, such as `3/8`, the run that it was.
         excluded: Cases of the dataset that cannot be asked, by reason.
         tokenizer: What counts where a model's own tokenizer is not known.
         without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
@@ -181,6 +187,8 @@ class Plan(RunSettings):
     left_out: tuple[LeftOutArm, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
+    shard_cases: int = 0
+    merged: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """A stored plan is read as it was written; `RunSettings` refused what must not be asked for."""
@@ -196,21 +204,39 @@ class Plan(RunSettings):
         return self.per_arm * len(self.arms)
 
     @property
+    def numbers(self) -> int:
+        """Numbers of trials lie below this. A shard's trials have the numbers that they have in the whole plan."""
+        return self.epochs * self.cases * len(self.arms)
+
+    @property
+    def asked_cases(self) -> int:
+        """How many cases this run asks."""
+        return self.cases if self.shard is None else self.shard_cases
+
+    @property
     def per_arm(self) -> int:
         """The number of trials of each arm."""
-        return self.epochs * self.cases
+        return self.epochs * self.asked_cases
 
-    def trials(self, done: Collection[int] = frozenset()) -> Iterator[Trial]:
+    @property
+    def selection(self) -> str:
+        """A digest of which cases this run asks, in which order."""
+        if self.shard is None:
+            return self.chosen
+        return hashlib.sha256(f"{self.chosen} {self.shard}".encode()).hexdigest()
+
+    def trials(self, done: Collection[int] = frozenset(), positions: Sequence[int] | None = None) -> Iterator[Trial]:
         """Every trial that is not done, in the order in which they are run.
 
         Arms are interleaved, and each case begins with another arm, so that changes over time affect all arms alike.
 
         Args:
             done: Numbers to leave out.
+            positions: Of the cases that are asked, in order; all if `None`.
         """
         arms = len(self.arms)
         for epoch in range(self.epochs):
-            for case in range(self.cases):
+            for case in range(self.cases) if positions is None else positions:
                 first = (epoch * self.cases + case) * arms
                 for slot in range(arms):
                     arm = (slot + case + epoch) % arms
@@ -235,13 +261,15 @@ class Plan(RunSettings):
             **({"without_role": self.without_role} if self.without_role else {}),
             **({"drafts": self.drafts} if self.drafts else {}),
             **({"ask_anyway": True} if self.ask_anyway else {}),
+            **({"shard": str(self.shard)} if self.shard else {}),
+            **({"merged_shards": len(self.merged)} if self.merged else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
         for key in (
             "dataset_name",
             "digest",
             "catalog_name",
-            *(key for key in ("served", "tools") if not getattr(self, key)),
+            *(key for key in ("served", "tools", "shard", "shard_cases", "merged") if not getattr(self, key)),
         ):
             del data[key]
         return json.dumps(data)  # ASCII, so that a path that is no UTF-8 can be kept
@@ -287,6 +315,9 @@ class Plan(RunSettings):
             ask_anyway=data.get("ask_anyway", False),
             served=data.get("served", {}),
             tools=data.get("tools", {}),
+            shard=Shard(**data["shard"]) if data.get("shard") else None,
+            shard_cases=data.get("shard_cases", 0),
+            merged=data.get("merged", {}),
         )
 
 

@@ -145,10 +145,10 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
         run: The run's id.
         plan: Its plan.
     """
-    cases = "(SELECT case_id FROM cases WHERE cases.run = trials.run)"
-    in_cases = f"case_id IN {cases} OR NOT EXISTS {cases}"
+    of_run = "SELECT 1 FROM cases WHERE cases.run = trials.run"
+    in_cases = f"EXISTS ({of_run} AND cases.case_id = trials.case_id) OR NOT EXISTS ({of_run})"
     own = (
-        _below("trial", plan.size),
+        _below("trial", plan.numbers),
         ColumnRule("case_id", in_cases, "the id of a case of the run"),
         _below("arm", len(plan.arms)),
         _below("epoch", plan.epochs),
@@ -160,14 +160,14 @@ def find_damage(connection: sqlite3.Connection, file: str, run: str, plan: Plan)
     types = {field.name: str(field.type) for field in fields(TrialRecord) if field.name not in ruled} | lists
     offer = ColumnRule("offer", "offer IN (SELECT offer FROM offers)", "the key of a row of offers")
     requests = (own[0], offer, *make_rules(ATTEMPT_TYPES), FAILURE)
-    of_run = ("run = ?", run)
+    own_rows = ("run = ?", run)
     yield from _find_wrong_arms(connection, file, run, plan)
-    yield from find_wrong_rows(connection, file, "arms", "arm", make_rules({"tokenizer": "str"}), of_run)
-    yield from find_wrong_rows(connection, file, "trials", "trial", (*own, *make_rules(types)), of_run)
-    yield from find_wrong_rows(connection, file, "requests", "trial, request, attempt", requests, of_run)
+    yield from find_wrong_rows(connection, file, "arms", "arm", make_rules({"tokenizer": "str"}), own_rows)
+    yield from find_wrong_rows(connection, file, "trials", "trial", (*own, *make_rules(types)), own_rows)
+    yield from find_wrong_rows(connection, file, "requests", "trial, request, attempt", requests, own_rows)
     responses = (own[0], *make_rules(_RESPONSE_TYPES))
-    yield from find_wrong_rows(connection, file, "responses", "trial, request, attempt", responses, of_run)
-    yield from find_wrong_rows(connection, file, "cases", "case_id", make_rules({"content": "case"}), of_run)
+    yield from find_wrong_rows(connection, file, "responses", "trial, request, attempt", responses, own_rows)
+    yield from find_wrong_rows(connection, file, "cases", "case_id", make_rules({"content": "case"}), own_rows)
     shown = ("offer IN (SELECT offer FROM requests WHERE run = ?)", run)
     yield from find_wrong_rows(connection, file, "offers", "offer", make_rules({"names": "texts"}), shown)
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import Any, Protocol, cast
 
 from toolbelt.errors import ToolbeltError
@@ -60,6 +61,11 @@ class RunEnd(StrEnum):
 class CaseSource(Protocol):
     """Gives the cases of a plan by their position."""
 
+    @property
+    def positions(self) -> Sequence[int]:
+        """Of the cases that are asked, in order."""
+        ...
+
     def case(self, index: int) -> Case:
         """The case at that position."""
         ...
@@ -102,9 +108,13 @@ class Runner:
     _errors: Counter[str] = field(default_factory=Counter)
     _faults: dict[str, Counter[str]] = field(default_factory=dict)
     _is_capped: bool = False
-    _kept_cases: int = 0
+    _kept: bytearray = field(init=False)
+    _coming: Iterator[int] = field(init=False)
     _execution: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
     _is_interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self._kept, self._coming = bytearray(self.plan.cases), iter(self.cases.positions)
 
     def interrupt(self) -> None:
         """End the execution as Ctrl-C does; from any thread, before or while it is running."""
@@ -134,7 +144,7 @@ class Runner:
         return RunEnd.INCOMPLETE if self.reasons else RunEnd.FINISHED
 
     def _left(self) -> Iterator[Trial]:
-        for trial in self.plan.trials(self.store.done(self.run, self.plan.size)):
+        for trial in self.plan.trials(self.store.done(self.run, self.plan.numbers), self.cases.positions):
             if self._is_capped:
                 return
             if self.plan.arms[trial.arm].model not in self._given_up:
@@ -168,9 +178,16 @@ class Runner:
 
     def _keep_cases(self, position: int) -> None:
         """Store a case before its first trial, and the next ones with it; trials begin in the order of their cases."""
-        if position >= self._kept_cases:
-            self._kept_cases = min(position + CASES_AT_ONCE, self.plan.cases)
-            self.store.add_cases(self.run, map(self.cases.case, range(position, self._kept_cases)))
+        if self._kept[position]:
+            return
+        for passed in self._coming:  # those before were stored by an earlier execution
+            self._kept[passed] = True
+            if passed == position:
+                break
+        coming = [position, *islice(self._coming, CASES_AT_ONCE - 1)]
+        for each in coming:
+            self._kept[each] = True
+        self.store.add_cases(self.run, map(self.cases.case, coming))
 
     def _mind_errors(self, record: TrialRecord) -> None:
         """Leave out a model whose requests only fail, because every trial would wait for a server that is down."""

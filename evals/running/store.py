@@ -129,28 +129,25 @@ class RunStore:
     # Runs
 
     def create(self, plan: Plan, tokenizers: Sequence[str]) -> str:
-        """Begin a run; its id.
-
-        Args:
-            plan: What it is.
-            tokenizers: What counts the definitions, by arm.
-        """
+        """Begin a run; its id. The tokenizers are what counts the definitions of each arm."""
         now = datetime.now(UTC)
-        with self.guarded(), self._transaction():
+        with self.guarded(), self.transaction():
             run = draw_id(self.connection, "runs", "run", now)
-            self.connection.execute(
-                "INSERT INTO runs VALUES (?, ?, 'running', '', ?)",
-                (run, now.isoformat(timespec="milliseconds"), plan.to_json()),
-            )
-            self.connection.executemany(
-                "INSERT INTO arms VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (run, number, arm.model, arm.toolset, arm.variant, tokenizers[number], plan.per_arm)
-                    for number, arm in enumerate(plan.arms)
-                ],
-            )
+            self.insert_run(run, now, plan, tokenizers)
         self._checked.add(run)  # what this object writes is as toolbelt writes it
         return run
+
+    def insert_run(self, run: str, created: datetime, plan: Plan, tokenizers: Sequence[str]) -> None:
+        """Add the rows of a run and its arms."""
+        self.connection.execute(
+            "INSERT INTO runs VALUES (?, ?, 'running', '', ?)",
+            (run, created.isoformat(timespec="milliseconds"), plan.to_json()),
+        )
+        arms = zip(plan.arms, tokenizers, strict=True)
+        self.connection.executemany(
+            "INSERT INTO arms VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(run, n, arm.model, arm.toolset, arm.variant, by, plan.per_arm) for n, (arm, by) in enumerate(arms)],
+        )
 
     def runs(self) -> list[RunRow]:
         """Every run, the latest first; raises `InvalidFileError` for rows that toolbelt did not write."""
@@ -313,7 +310,7 @@ class RunStore:
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
         """Store cases, all or none, once for all their trials; a case that is already stored stays."""
         rows = [(run, case.id, format_case(case)) for case in cases]
-        with self.guarded(), self._transaction():
+        with self.guarded(), self.transaction():
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
@@ -347,7 +344,7 @@ class RunStore:
             StorageError: the disk refused, or the file was removed or replaced, so that they would be lost.
         """
         try:
-            with self.guarded(), self._transaction():
+            with self.guarded(), self.transaction():
                 for statement, values in rows.items():
                     self.connection.executemany(statement, values)
                 self._check_place()
@@ -360,7 +357,8 @@ class RunStore:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
+        """All that is written meanwhile is stored, or nothing of it."""
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             yield

@@ -84,7 +84,7 @@ def estimate_run(
         reporter.note(note)
     runners = make_trial_runners(inputs, plan, arms, Budget(), RetryPolicy(0), _keep_nothing)
     stand_in = make_local_model(STAND_IN)
-    sample = [(position, cases.case(position)) for position in range(0, plan.cases, max(1, plan.cases // SAMPLE))]
+    sample = [(position, cases.case(position)) for position in cases.sample_positions(SAMPLE)]
     estimates = []
     with reporter.progress("running a sample", len(arms) * len(sample)) as advance:
         for number, runner in enumerate(runners):

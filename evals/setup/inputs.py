@@ -14,6 +14,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.running.plan import CaseFilter, Plan
+from toolbelt.evals.running.shards import Shard, choose_positions
 from toolbelt.evals.setup.project import open_with_project
 from toolbelt.evals.setup.reporting import EvalReporter
 from toolbelt.evals.toolsets.agents import describe_agents
@@ -89,11 +90,12 @@ class RunInputs:
         indices = self.dataset.select(
             kinds=case_filter.kinds, tags=case_filter.tags, ids=case_filter.ids, limit=case_filter.limit, seed=seed
         )
-        return ChosenCases(self.dataset, indices)
+        return ChosenCases(self.dataset, indices, range(len(indices)))
 
     def cases_of(self, plan: Plan) -> ChosenCases:
         """The cases of a plan."""
-        return self.select(plan.filter, plan.seed)
+        chosen = self.select(plan.filter, plan.seed)
+        return chosen if plan.shard is None else chosen.part(plan.shard)
 
     def refuse_changes(self, plan: Plan) -> None:
         """Raise `ToolbeltError` if these are no longer what the plan was made from."""
@@ -131,18 +133,28 @@ class ChosenCases:
     Attributes:
         dataset: Where they are.
         indices: Their positions there.
+        positions: Of those that are asked, in the plan: of a shard's, or all.
     """
 
     dataset: Dataset
     indices: Sequence[int]
+    positions: Sequence[int]
+
+    def part(self, shard: Shard) -> ChosenCases:
+        """The same cases, of which those of a shard are asked; raises `ToolbeltError` where there are too few."""
+        return replace(self, positions=choose_positions(map(self.dataset.cluster_key, self.indices), shard))
 
     def case(self, index: int) -> Case:
         """The case at a position of the plan."""
         return self.dataset.case(self.indices[index])
 
     def sample(self, size: int) -> list[Case]:
-        """About so many cases, evenly spread over the plan."""
-        return [self.case(index) for index in range(0, len(self.indices), max(1, len(self.indices) // size))]
+        """About so many of the cases that are asked, evenly spread."""
+        return [self.case(position) for position in self.sample_positions(size)]
+
+    def sample_positions(self, size: int) -> Sequence[int]:
+        """Their positions."""
+        return self.positions[:: max(1, len(self.positions) // size)]
 
 
 def open_inputs(

@@ -95,6 +95,7 @@ def make_plan(
         config=None if project.config.path is None else str(project.config.path.resolve()),
         arms=arms,
         cases=len(indices),
+        shard_cases=0 if settings.shard is None else len(chosen.part(settings.shard).positions),
         excluded=dict(dataset.excluded),
         tokenizer=project.tokenizer,
         without_role=sum(dataset.case(index).role is None for index in indices) if BY_ROLE in specs else 0,

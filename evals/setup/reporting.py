@@ -58,6 +58,8 @@ class NoteKind(StrEnum):
     """Arms never fit their model."""
     NO_TOOL_CALLING = "no_tool_calling"
     """A model is reported to call no tools, and is run all the same."""
+    SHARD = "shard"
+    """A part of the plan is run, and what that means for caps."""
     RETRIED = "retried"
     """Trials that failed are run again."""
     RECORDED = "recorded"

@@ -20,6 +20,7 @@ def run_row_data(row: RunRow, status: str) -> dict[str, Any]:
         "status": status,
         "reason": row.reason,
         "dataset": {"name": row.plan.dataset_name, "digest": row.plan.digest},
+        "shard": None if row.plan.shard is None else str(row.plan.shard),
         "planned": row.plan.size,
         "finished": row.finished,
         "arms": [{"model": arm.model, "toolset": arm.toolset, "variant": arm.variant} for arm in row.plan.arms],

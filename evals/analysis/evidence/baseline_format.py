@@ -184,11 +184,12 @@ def _check_keys(section: Section, keys: Sequence[str], what: str, optional: Sequ
 
 
 def _check_filter(chosen: Section) -> None:
-    chosen.check_keys(("kind", "tag", "case", "limit", "seed"), "filter")
+    chosen.check_keys(("kind", "tag", "case", "limit", "seed", "shard"), "filter")
     for key in ("kind", "tag", "case"):
         _check_texts(chosen, key)
     for key in ("limit", "seed"):
         chosen.read_int(key)
+    chosen.read_text("shard")
 
 
 def _check_origins(origins: Sequence[Section]) -> None:

@@ -46,8 +46,8 @@ class StoredRun:
             name=row.run,
             dataset=plan.dataset_name,
             digest=plan.digest,
-            chosen=plan.chosen,
-            cases=plan.cases,
+            chosen=plan.selection,
+            cases=plan.asked_cases,
             epochs=plan.epochs,
             filter=_flags(plan),
             settings={
@@ -128,7 +128,8 @@ def _flags(plan: Plan) -> dict[str, Any]:
     chosen = plan.filter
     lists = {"kind": chosen.kinds, "tag": chosen.tags, "case": chosen.ids}
     drawn = {} if chosen.limit is None else {"limit": chosen.limit, "seed": plan.seed}
-    return {**{key: list(values) for key, values in lists.items() if values}, **drawn}
+    part = {} if plan.shard is None else {"shard": str(plan.shard)}
+    return {**{key: list(values) for key, values in lists.items() if values}, **drawn, **part}
 
 
 @lru_cache(maxsize=4096)

@@ -36,8 +36,8 @@ FINE = in_turn(calls(("read", {"path": "a"})))
 class Cases:
     """As many as are asked for, all alike."""
 
-    def __init__(self, *tools: str) -> None:
-        self.tools = tools
+    def __init__(self, count: int, *tools: str) -> None:
+        self.positions, self.tools = range(count), tools
 
     def case(self, index: int) -> Case:
         return make_case(*self.tools, id=f"case-{index}")
@@ -70,7 +70,7 @@ class Session:
         run: str | None = None,
         tools: tuple[str, ...] = ("files/read",),
     ) -> None:
-        self.cases = Cases(*tools)
+        self.cases = Cases(plan.cases, *tools)
         self.store = RunStore(path)
         self.plan = plan
         self.run = run or self.store.create(plan, ["estimate"] * len(plan.arms))
