@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import io
 import json
+import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from toolbelt.catalog import Catalog
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError, nearest
+from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError, nearest
 from toolbelt.evals.cases.card.card import CARD_FILE
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import open_lines
@@ -28,6 +31,10 @@ from toolbelt.findings import Finding, Severity
 from toolbelt.stores.catalogs import CATALOG_FILES, find_shipped_dataset, open_catalog
 
 _MOST_COMPARED = 2000
+_MOST_KEPT = 4
+"""Indexes that are kept for the next time that the same cases are opened over the same catalog."""
+_MOST_KEPT_BYTES = 1_000_000
+"""The largest file whose index is kept: one that is read in a tenth of a second or so."""
 """Ids at most that an unknown id is compared with."""
 _CACHED_CASES = 64
 """Cases cached after reading, so that the trials of one case, of all arms, read it once."""
@@ -259,6 +266,18 @@ class _CaseReader:
         raise InvalidFileError([Finding("changed", Severity.ERROR, message, self._source, self._index.lines[number])])
 
 
+class _Kept(NamedTuple):
+    """The index of a file with this content, source and kind of catalog."""
+
+    about: tuple[bytes, str, bool]
+    catalog: Catalog
+    cases: CaseIndex
+    names: CatalogNames
+
+
+_kept: tuple[_Kept, ...] = ()
+
+
 def open_dataset(
     reference: str,
     *,
@@ -285,13 +304,37 @@ def open_dataset(
         catalog_file = catalog or _open_catalog(place, fallback_catalog)
         is_own = catalog is None and place.catalog is not None
         catalog_file, notes = _with_loadouts(catalog_file, place, is_own=is_own)
-        names = CatalogNames(catalog_file.catalog)
-        index = index_cases(handle, place.source, names, progress, has_imported_catalog=place.has_imported_catalog)
+        index, names = _indexed(handle, place, catalog_file.catalog, progress)
     except BaseException:
         handle.close()
         raise
     is_fallback = catalog is None and not is_own
     return Dataset(handle, index, names, place, catalog_file, catalog_is_fallback=is_fallback, notes=notes)
+
+
+def _indexed(
+    handle: BinaryIO, place: Location, catalog: Catalog, progress: Callable[[int], None] | None
+) -> tuple[CaseIndex, CatalogNames]:
+    """The index of the cases; one of the last ones, where a small file holds the same again.
+
+    So a process that opens the same cases for one run after another reads them once.
+    """
+    global _kept  # noqa: PLW0603  replaced as a whole, so that threads need no lock
+    is_small = os.fstat(handle.fileno()).st_size <= _MOST_KEPT_BYTES
+    try:
+        content = handle.read() if is_small else b""
+    except OSError as error:
+        raise StorageError(f"Cannot read {place.source!r}: {error.strerror or error}.") from None
+    about = (content, place.source, place.has_imported_catalog)
+    for kept in _kept if is_small else ():
+        if kept.catalog is catalog and kept.about == about:
+            return kept.cases, kept.names
+    names = CatalogNames(catalog)
+    lines: BinaryIO = io.BytesIO(content) if is_small else handle
+    index = index_cases(lines, place.source, names, progress, has_imported_catalog=place.has_imported_catalog)
+    if is_small:
+        _kept = (_Kept(about, catalog, index, names), *_kept[: _MOST_KEPT - 1])
+    return index, names
 
 
 def detect_layout(reference: str) -> LayoutKind | None:

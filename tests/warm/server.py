@@ -24,6 +24,7 @@ import runpy
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -205,6 +206,9 @@ def _preload(*, with_litellm: bool) -> None:
     for name in (*own, *_OTHERS):
         if not any(part in name for part in _LEFT_OUT):
             importlib.import_module(name)
+    os.chdir(tempfile.gettempdir())  # from which, as from most folders, shipped files have their whole paths
+    toolbelt.evals.cases.dataset.open_dataset("assistant")  # what is opened again in the same process is not read again
+    os.chdir("/")
     if with_litellm:  # which takes as long as all the rest
         from toolbelt.providers.litellm_loading import load_litellm
 

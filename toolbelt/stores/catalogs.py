@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
-from toolbelt.sources import read_document, read_text
+from toolbelt.sources import read_text
+from toolbelt.sources.json_text import parse_json
 from toolbelt.stores.files import shown_path, write_text
 
 CATALOG_FILE = "catalog.json"
@@ -74,7 +76,8 @@ def open_catalog(reference: str) -> CatalogFile:
     path = find_shipped_catalog(reference)
     # os.path rather than pathlib: a name the system refuses outright is simply not there.
     if path is not None and not os.path.isfile(reference):  # noqa: PTH113
-        return replace(parse_catalog(read_document(shown_path(path)), Catalog), is_shipped=True)
+        source = shown_path(path)
+        return _parse_shipped(read_text(source), str(source))
     file = _catalog_in(Path(reference))
     if not os.path.exists(file):  # noqa: PTH110
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
@@ -84,6 +87,11 @@ def open_catalog(reference: str) -> CatalogFile:
     if label == "toolbelt catalog":
         return catalog_file
     return replace(catalog_file, notes=(f"read {file} as {label}", *catalog_file.notes))
+
+
+@lru_cache(maxsize=4)
+def _parse_shipped(text: str, source: str) -> CatalogFile:
+    return replace(parse_catalog(parse_json(text, source), Catalog), is_shipped=True)
 
 
 def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> None:

@@ -330,6 +330,26 @@ def test_E3_a_line_changed_while_in_use_is_refused(tmp_path: Path) -> None:
         opened.case(1)
 
 
+def test_E3_what_is_opened_again_is_what_the_files_hold_now(tmp_path: Path) -> None:
+    """Although the index of the same cases over the same catalog is kept for the next time."""
+    folder = write_dataset(tmp_path / "mine", [case(id="a"), case(id="b", query="Send it.")])
+    catalog = CatalogFile(CATALOG, "catalog.json")
+
+    def queries(catalog: CatalogFile = catalog) -> list[str]:
+        opened = open_dataset(str(folder), catalog=catalog)
+        return [opened.case(number).query for number in range(len(opened))]
+
+    before = queries()
+    assert queries() == before
+    text = (folder / "cases.jsonl").read_text()
+    (folder / "cases.jsonl").write_text(text.replace("Send it.", "Send on."))
+    assert queries() == [before[0], "Send on."]
+    with pytest.raises(InvalidFileError, match=naming("unknown-tool")):
+        queries(CatalogFile(Catalog((Plugin("other", (Tool("other", "Other"),)),)), "catalog.json"))
+    (folder / "cases.jsonl").write_text(text)
+    assert queries() == before
+
+
 def test_E3_a_file_cut_short_while_in_use_is_refused(tmp_path: Path) -> None:
     folder = write_dataset(tmp_path / "mine", [case(id="a"), case(id="b")])
     opened = open_dataset(str(folder))
