@@ -27,7 +27,7 @@ from typing import Any
 _SERVER = Path(__file__).with_name("server.py")
 _HEAD_BYTES = 8
 _ROOT = str(_SERVER.parents[2])
-_READ_EARLY = ("PYTHON", "LD_", "LITELLM_", "OPENBLAS_", "OMP_")
+_READ_EARLY = ("PYTHON", "LD_", "LITELLM_", "MPL", "OPENBLAS_", "OMP_")
 """Variables that the interpreter, or a library when imported, reads: they must be those of the server."""
 _READ_LATER = (
     "LITELLM_LOCAL_MODEL_COST_MAP",  # which importing litellm sets, in the test's process, too
