@@ -39,7 +39,6 @@ FLOORS: dict[str, int] = {
     "toolbelt.providers": 3,
     "toolbelt.mcp": 3,
     "toolbelt.render": 3,
-    "toolbelt.console": 3,
     "toolbelt.project": 4,
     "toolbelt.command": 4,
     "toolbelt.evals": 5,

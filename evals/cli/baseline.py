@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.text import Text
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import LazyGroup, examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
 from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, is_baseline, parse_baseline, read_baseline
@@ -20,10 +18,13 @@ from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, f
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, notify_environment, store_option
-from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.render.numbers import NOTHING
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.stores.files import write_text
-from toolbelt.text import plural, visible
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Note
+from toolbelt.views.cells import Amount, Dollars, Proportion, Span, Tokens
+from toolbelt.views.table import Column, Row, Table
 
 DEFAULT_BASELINE = "reports/baseline.json"
 
@@ -104,27 +105,40 @@ def show(file: str, as_json: bool) -> None:
     if as_json:
         print_json({"file": file, **_data(baseline)})
         return
-    about, screen = baseline.about, make_screen()
+    show_blocks(_baseline_view(baseline, file))
+
+
+def _baseline_view(baseline: Baseline, file: str) -> tuple[Block, ...]:
+    about = baseline.about
     asked = plural(about.cases, "case") + (f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else "")
     settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in about.settings.items())
-    show_view(Text(visible(f"baseline {file}: dataset {about.dataset} ({about.digest}), {asked}")), screen)
-    show_view(
-        Text(visible(f"catalog {about.catalog}, {settings}, toolbelt {about.code.get('toolbelt', NOTHING)}")), screen
+    columns = (
+        Column("accuracy"),
+        Column("definition tokens", short="definition\ntokens"),
+        Column("prompt tokens", short="prompt\ntokens"),
+        Column("requests", is_spare=True),
+        Column("cost per trial", short="cost\n/trial", is_spare=True),
+        Column("scored"),
     )
-    headers = ("arm", "accuracy", "defin. tokens", "prompt tokens", "requests", "cost/trial", "scored")
-    rows = [
-        (
-            visible(name.label),
-            format_share(figures["accuracy"]),
-            format_number(figures["definition_tokens"]),
-            format_number(figures["prompt_tokens"]),
-            format_number(figures["requests"]),
-            format_cost(figures["cost_usd"]),
-            f"{figures['scored']:,}/{figures['trials']:,}",
+    rows = (
+        Row(
+            name.label,
+            (
+                Proportion(figures["accuracy"]),
+                Tokens(figures["definition_tokens"]),
+                Tokens(figures["prompt_tokens"]),
+                Amount(figures["requests"]),
+                Dollars(figures["cost_usd"]),
+                Span(f"{figures['scored']:,}/{figures['trials']:,}"),
+            ),
         )
         for name, figures in zip(baseline.arms, baseline.figures, strict=True)
-    ]
-    show_view(fitted_table(screen, headers, rows, right=range(1, len(headers))), screen)
+    )
+    return (
+        Note(f"baseline {file}: dataset {about.dataset} ({about.digest}), {asked}"),
+        Note(f"catalog {about.catalog}, {settings}, toolbelt {about.code.get('toolbelt', NOTHING)}"),
+        Table("arm", columns, tuple(rows)),
+    )
 
 
 def _changes(path: Path, saved: Baseline) -> str:

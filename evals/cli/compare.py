@@ -18,8 +18,9 @@ from toolbelt.evals.analysis.evidence.sides import is_path, open_side
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
-from toolbelt.render.screen import notify, print_json, progress, show_blocks, show_view
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.files import make_way_for, write_text
+from toolbelt.views.blocks import Note
 
 _SHARES = tuple(measure.value for measure in Measure if measure.is_share)
 _FLIPS = 5
@@ -138,9 +139,8 @@ def compare(
     elif comparison.is_comparable:
         from toolbelt.evals.views.comparison import TERMINAL, comparison_result, comparison_view
 
-        show_blocks(comparison_view(comparison, TERMINAL._replace(flips=flips), details=details))
-        show_view("")
-        show_blocks([comparison_result(comparison)])
+        view = comparison_view(comparison, TERMINAL._replace(flips=flips), details=details)
+        show_blocks([*view, Note(""), comparison_result(comparison)])
     else:
         notify(f"{comparison.old.name} and {comparison.new.name} cannot be compared:", "Error")
         for reason in describe_reasons(comparison):

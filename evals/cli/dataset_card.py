@@ -22,7 +22,7 @@ from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_projec
 from toolbelt.evals.cli.dataset_views import card_check_view
 from toolbelt.evals.cli.options import CommaList
 from toolbelt.evals.views.likeness import likeness_blocks, separation_blocks
-from toolbelt.render.screen import notify, print_findings, print_json, progress, show_blocks, show_view
+from toolbelt.render.screen import notify, print_findings, print_json, progress, show_blocks
 from toolbelt.stores.catalogs import CASES_FILE
 from toolbelt.stores.files import write_text
 from toolbelt.views.json_values import to_json
@@ -89,9 +89,8 @@ def card(
     if as_json:
         print_json({**data, "likeness": to_json(likeness), "against": to_json(separations)})
     else:
-        show_view(card_check_view(data))
-        click.echo()
-        show_blocks([*likeness_blocks(likeness), *(separation_blocks(separations) if separations else ())])
+        against = separation_blocks(separations) if separations else ()
+        show_blocks([*card_check_view(data), *likeness_blocks(likeness), *against])
     ctx.exit(0 if data["agrees"] else 1)
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
-
-from toolbelt.console.tables import fitted_table
-from toolbelt.evals.cli.estimates import shown_cost
+from toolbelt.evals.cli.estimates import format_estimate
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.generate import DraftEstimate, DraftResult, DraftSession
 from toolbelt.evals.drafts.jobs import Jobs
 from toolbelt.evals.drafts.writing import NOT_ASKED, DraftSummary, ShortTool
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
-from toolbelt.text import plural, visible
+from toolbelt.render.screen import notify, print_json, show_blocks
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Note
+from toolbelt.views.cells import Count, Tone
+from toolbelt.views.table import Column, Row, Table
 
 _MOST_SHORT = 10
 """Tools with too few drafts that are named."""
@@ -26,9 +25,8 @@ def show_result(result: DraftResult, session: DraftSession, *, as_json: bool) ->
     if as_json:
         print_json(result_data(result, session))
     else:
-        screen = make_screen()
-        show_view(summary_view(result.summary, screen), screen)
-    notify(f"{plural(result.requests, 'request')}, {shown_cost(result.cost_usd)}")
+        show_blocks([drafts_table(result.summary)])
+    notify(f"{plural(result.requests, 'request')}, {format_estimate(result.cost_usd)}")
     notify_summary(result.summary, session.folder)
     if not result.is_complete:
         _warn_incomplete(result)
@@ -39,7 +37,7 @@ def show_estimate(estimate: DraftEstimate, jobs: Jobs, model: str, *, as_json: b
     if as_json:
         print_json(estimate_data(estimate, jobs, model))
     else:
-        show_view(estimate_view(estimate, jobs, model))
+        show_blocks(estimate_view(estimate, jobs, model))
 
 
 def result_data(result: DraftResult, session: DraftSession) -> dict[str, Any]:
@@ -74,11 +72,10 @@ def summary_data(summary: DraftSummary) -> dict[str, Any]:
     }
 
 
-def summary_view(summary: DraftSummary, screen: Console) -> RenderableType:
-    """A table of drafts by kind."""
+def drafts_table(summary: DraftSummary) -> Table:
+    """Drafts by kind."""
     kinds = sorted(summary.kinds.items(), key=lambda row: -row[1])
-    rows = [(visible(kind), f"{count:,}", "") for kind, count in kinds]
-    return fitted_table(screen, ("drafts", "cases", ""), rows, right=(1,))
+    return Table("drafts", (Column("cases"),), tuple(Row(kind, (Count(count),)) for kind, count in kinds))
 
 
 def notify_summary(summary: DraftSummary, folder: DraftFolder) -> None:
@@ -138,13 +135,13 @@ def estimate_data(estimate: DraftEstimate, jobs: Jobs, model: str) -> dict[str, 
     }
 
 
-def estimate_view(estimate: DraftEstimate, jobs: Jobs, model: str) -> RenderableType:
+def estimate_view(estimate: DraftEstimate, jobs: Jobs, model: str) -> tuple[Block, ...]:
     """The estimate in one line, and the source of its numbers."""
     answered = f"; {plural(estimate.answered, 'answer')} stored already" if estimate.answered else ""
     total = (
         f"{plural(len(jobs.tools), 'tool')}, {plural(len(jobs) * jobs.quota.cases, 'case')}: "
-        f"{plural(estimate.requests, 'request')} of {visible(model)}{answered}, about {estimate.prompt_tokens:,} "
-        f"prompt and {estimate.completion_tokens:,} completion tokens: {shown_cost(estimate.cost_usd)}"
+        f"{plural(estimate.requests, 'request')} of {model}{answered}, about {estimate.prompt_tokens:,} "
+        f"prompt and {estimate.completion_tokens:,} completion tokens: {format_estimate(estimate.cost_usd)}"
     )
     source = "Estimated from the prompts; at most twice as much, if all has to be asked again. Nothing was asked."
-    return Group(Text(total, style="bold"), Text(source, style="dim"))
+    return (Note(total, Tone.STRONG), Note(source, Tone.FAINT))

@@ -18,7 +18,7 @@ from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.dataset_views import card_data, case_view, dataset_view, list_view
 from toolbelt.project.project import Project
-from toolbelt.render.screen import make_screen, notify, print_findings, print_json, show_view
+from toolbelt.render.screen import notify, print_findings, print_json, show_blocks
 from toolbelt.stores.catalogs import shipped_datasets
 from toolbelt.text import plural
 
@@ -38,8 +38,7 @@ def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | 
     if as_json:
         print_json({"datasets": rows})
         return
-    screen = make_screen()
-    show_view(list_view(rows, screen), screen)
+    show_blocks(list_view(rows))
 
 
 @click.command(
@@ -57,7 +56,7 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
         if as_json:
             print_json(data)
         else:
-            show_view(case_view(data))
+            show_blocks(case_view(data))
         return
     card = _card(opened)
     data = {
@@ -73,8 +72,7 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
     print_findings(opened.warnings[:_MOST_WARNINGS])
     if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:
         notify(f"{plural(more, 'further warning')}; `toolbelt dataset lint` lists them")
-    screen = make_screen()
-    show_view(dataset_view(data, screen), screen)
+    show_blocks(dataset_view(data))
 
 
 def _card(dataset: Dataset) -> Card | None:

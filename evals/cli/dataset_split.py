@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from rich.console import Group
-from rich.text import Text
 
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.split import Split, SplitGrouping, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.options import FiniteRange
-from toolbelt.render.screen import make_screen, notify, print_json, progress, show_view
-from toolbelt.text import plural, visible
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Note
+from toolbelt.views.cells import Count, Percent
+from toolbelt.views.table import Column, Row, Table
 
 _MOST_LARGE = 5
 """Groups that are too large and get a note of their own."""
@@ -90,7 +90,7 @@ def split(
     if as_json:
         print_json(_data(opened, drawn, parts, by, held_out, seed))
         return
-    _show(parts, drawn, by)
+    show_blocks(_split_view(parts, drawn, by))
 
 
 def _warn_sizes(dataset: Dataset, drawn: Split, share: float) -> None:
@@ -135,20 +135,17 @@ def _data(
     }
 
 
-def _show(parts: Mapping[SplitSide, WrittenPart], drawn: Split, by: str) -> None:
-    screen = make_screen()
+def _split_view(parts: Mapping[SplitSide, WrittenPart], drawn: Split, by: str) -> tuple[Block, ...]:
     rows = []
     for kind, counts in counts_by_kind(parts):
         held, total = counts[SplitSide.HELD_OUT], sum(counts.values())
-        dev = f"{counts[SplitSide.DEVELOPMENT]:,}"
-        rows.append((visible(kind) or "(none)", dev, f"{held:,}", f"{held / total:.0%}", ""))
-    table = fitted_table(screen, ("kind", "dev", "held out", "share", ""), rows, right=(1, 2, 3))
+        rows.append(Row(kind or "(none)", (Count(counts[SplitSide.DEVELOPMENT]), Count(held), Percent(held / total))))
     group = "cluster" if by == SplitGrouping.CLUSTER else "group"
-    lines = [
-        Text(
+    lines = (
+        Note(
             f"{written.folder}: {plural(written.cases, 'case')} in {plural(drawn.groups[part], group)}, "
             f"digest {written.digest[:16]}"
         )
         for part, written in parts.items()
-    ]
-    show_view(Group(table, Text(), *lines), screen)
+    )
+    return (Table("kind", (Column("dev"), Column("held out"), Column("share")), tuple(rows)), *lines)

@@ -1,70 +1,83 @@
-"""Datasets, cases and cards on the terminal."""
+"""Datasets, cases and cards as views."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
-
-from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cases.card.card import Card
 from toolbelt.evals.cases.card.check import content_data
 from toolbelt.evals.cases.layout import LayoutKind
-from toolbelt.text import json_text, plural, visible, visible_lines
+from toolbelt.text import json_text, plural
+from toolbelt.views.blocks import Block, Heading, Line, Listing, Note
+from toolbelt.views.cells import Count, Span, Tone
+from toolbelt.views.table import Column, Row, Table, facts_table
 
 _MOST_TAGS = 20
 _MOST_UNANSWERED = 5
+_MOST_EXCLUSIONS = 5
+_MOST_AMBIGUITIES = 25
+_MOST_DISAGREEMENTS = 10
+_MOST_IDS = 3
 
 
-def list_view(rows: Sequence[Mapping[str, Any]], screen: Console) -> RenderableType:
+def list_view(rows: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     """A table of datasets."""
-    cells = [
-        (
-            visible(row["name"]),
-            f"{row['cases']:,}",
-            f"{row['catalog']['tools']:,}",
-            row["digest"][:16],
-            Text(_counts(row["kinds"])),
+    columns = (
+        Column("cases"),
+        Column("tools"),
+        Column("digest", is_text=True, is_spare=True),
+        Column("kinds", is_text=True, is_cut=True),
+    )
+    datasets = (
+        Row(
+            row["name"],
+            (
+                Count(row["cases"]),
+                Count(row["catalog"]["tools"]),
+                Span(row["digest"][:16]),
+                Span(_counts(row["kinds"])),
+            ),
         )
         for row in rows
-    ]
-    return fitted_table(screen, ("dataset", "cases", "tools", "digest", "kinds"), cells, right=(1, 2))
+    )
+    return (Table("dataset", columns, tuple(datasets)),)
 
 
-def dataset_view(data: Mapping[str, Any], screen: Console) -> RenderableType:
+def dataset_view(data: Mapping[str, Any]) -> tuple[Block, ...]:
     """A dataset: its card, counts and catalog."""
     catalog = data["catalog"]
     tools = f"{plural(catalog['tools'], 'tool')} in {plural(catalog['plugins'], 'plugin')}"
-    parts: list[RenderableType] = [
-        Text.assemble((visible(data["name"]), "bold"), f"  {plural(data['cases'], 'case')} in {data['source']}"),
-        _labelled("layout", LayoutKind(data["layout"]).description),
-        _labelled("catalog", f"{catalog['name']}: {tools} ({catalog['source']})"),
-        _labelled("digest", data["digest"]),
-        _labelled("clusters", f"{data['clusters']:,}"),
-        _labelled("answered", _answered(data)),
+    facts = [
+        *(_card_facts(data["card"]) if data["card"] else ()),
+        ("layout", LayoutKind(data["layout"]).description),
+        ("catalog", f"{catalog['name']}: {tools} ({catalog['source']})"),
+        ("digest", data["digest"]),
+        ("clusters", f"{data['clusters']:,}"),
+        ("answered", _answered(data)),
+        ("drafts", f"{data['drafts']:,}, not reviewed yet" if data["drafts"] else ""),
+        ("roles", ", ".join(data["roles"])),
+        ("loadouts", ", ".join(f"{loadout['name']} ({loadout['tools']:,})" for loadout in data["loadouts"])),
     ]
-    if data["drafts"]:
-        parts.append(_labelled("drafts", f"{data['drafts']:,}, not reviewed yet"))
-    if data["card"]:
-        parts[1:1] = card_parts(data["card"])
-    if data["roles"]:
-        parts.append(_labelled("roles", ", ".join(data["roles"])))
-    if data["loadouts"]:
-        named = [f"{loadout['name']} ({loadout['tools']:,})" for loadout in data["loadouts"]]
-        parts.append(_labelled("loadouts", ", ".join(named)))
+    return (
+        Heading(data["name"], f"{plural(data['cases'], 'case')} in {data['source']}"),
+        facts_table((label, text) for label, text in facts if text),
+        *(_card_notes(data["card"]) if data["card"] else ()),
+        *_count_tables(data),
+        *(
+            Note(f"line {each['line']}: {each['case']} ({each['detail']})", Tone.FAINT)
+            for each in data["exclusions"][:_MOST_EXCLUSIONS]
+        ),
+    )
+
+
+def _count_tables(data: Mapping[str, Any]) -> Iterator[Block]:
     for label, counts in (("kind", data["kinds"]), ("tag", data["tags"]), ("excluded", data["excluded"])):
         if counts:
             ranked = sorted(counts.items(), key=lambda row: -row[1])
-            rows = [(visible(name) or "(none)", f"{count:,}", "") for name, count in ranked[:_MOST_TAGS]]
-            parts += [Text(), fitted_table(screen, (label, "cases", ""), rows, right=(1,))]
-            if len(ranked) > _MOST_TAGS:
-                parts.append(Text(f"… and {len(ranked) - _MOST_TAGS:,} more (--json)", "bright_black"))
-    for exclusion in data["exclusions"][:5]:
-        shown = f"line {exclusion['line']}: {exclusion['case']} ({exclusion['detail']})"
-        parts.append(Text(f"  {visible(shown)}", "bright_black"))
-    return Group(*parts)
+            rows = (Row(name or "(none)", (Count(count),)) for name, count in ranked[:_MOST_TAGS])
+            yield Table(label, (Column("cases"),), tuple(rows))
+            yield from _more(len(ranked) - _MOST_TAGS)
 
 
 def _answered(data: Mapping[str, Any]) -> str:
@@ -77,46 +90,50 @@ def _answered(data: Mapping[str, Any]) -> str:
     return f"{text}; none asks for {', '.join(unanswered[:_MOST_UNANSWERED])}{more}"
 
 
-def case_view(data: Mapping[str, Any]) -> RenderableType:
+def case_view(data: Mapping[str, Any]) -> tuple[Block, ...]:
     """All of one case."""
-    about = [data["kind"], *(f"#{tag}" for tag in data["tags"])]
-    parts: list[RenderableType] = [
-        Text.assemble((visible(data["id"]), "bold"), f"  {visible(' '.join(filter(None, about)))}"),
-        _labelled("line", f"{data['line']} of {data['source']}"),
+    about = " ".join(filter(None, [data["kind"], *(f"#{tag}" for tag in data["tags"])]))
+    origin = [
+        ("line", f"{data['line']} of {data['source']}"),
+        ("role", data["role"]),
+        ("cluster", data["cluster"] if data["cluster"] != data["id"] else ""),
     ]
-    if data["role"]:
-        parts.append(_labelled("role", data["role"]))
-    if data["cluster"] != data["id"]:
-        parts.append(_labelled("cluster", data["cluster"]))
-    parts.append(Text())
-    for message in data["messages"]:
+    rules = [
+        *_answers(data),
+        ("forbidden", ", ".join(data["forbidden"])),
+        ("allowed too", ", ".join(data["allowed_extra"])),
+        ("offered", "" if data["offered"] is None else ", ".join(data["offered"]) or "nothing"),
+        *(("result", f"{tool}: {result}") for tool, results in data["results"].items() for result in results),
+        ("match", f"{data['match']}, at most {plural(data['steps'], 'step')}"),
+    ]
+    return (
+        Heading(data["id"], about),
+        facts_table((label, text) for label, text in origin if text),
+        *_messages(data["messages"]),
+        facts_table((label, text) for label, text in rules if text),
+    )
+
+
+def _messages(messages: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    for message in messages:
         content = message.get("content")
-        shown = content if isinstance(content, str) else json_text(content)
-        parts.append(Text.assemble((f"{visible(str(message.get('role')))}: ", "bold"), visible_lines(shown)))
-        parts += [Text(f"  calls {json_text(call)}") for call in message.get("tool_calls") or ()]
-    parts.append(Text())
-    parts += _answers(data)
-    for label, key in (("forbidden", "forbidden"), ("allowed too", "allowed_extra")):
-        if data[key]:
-            parts.append(_labelled(label, ", ".join(data[key])))
-    if data["offered"] is not None:
-        parts.append(_labelled("offered", ", ".join(data["offered"]) or "nothing"))
-    for tool, results in data["results"].items():
-        parts += [_labelled("result", f"{tool}: {result}") for result in results]
-    parts.append(_labelled("match", f"{data['match']}, at most {plural(data['steps'], 'step')}"))
-    return Group(*parts)
+        first, *others = (content if isinstance(content, str) else json_text(content)).splitlines() or [""]
+        yield Line((Span(f"{message.get('role')}: ", Tone.STRONG), Span(first)))
+        yield from map(Note, others)
+        if calls := message.get("tool_calls"):
+            yield Listing(tuple(Span(f"calls {json_text(call)}") for call in calls))
 
 
-def _answers(data: Mapping[str, Any]) -> Iterable[RenderableType]:
+def _answers(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if data["expected"] is None:
-        yield _labelled("right", "any call")
+        yield "right", "any call"
         return
     for number, answer in enumerate((data["expected"], *data["accept"])):
         label = "right" if number == 0 else "or"
         if not answer:
-            yield _labelled(label, "no call")
+            yield label, "no call"
         for position, call in enumerate(answer):
-            yield _labelled(label if position == 0 else "and", _call(call))
+            yield label if position == 0 else "and", _call(call)
 
 
 def _call(call: Mapping[str, Any]) -> str:
@@ -135,17 +152,6 @@ def _call(call: Mapping[str, Any]) -> str:
 def _argument(name: str, check: str, between: str, values: Sequence[Any], optional: Sequence[str]) -> str:
     shown = between.join(" ".join(json_text(value).split()) for value in values)
     return f"{name}{'?' if name in optional else ''}{check}{shown}"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{visible(name) or '(none)'} {count:,}" for name, count in counts.items())
-
-
-_LABEL_WIDTH = 12
-"""Width of the labels, in columns."""
-_MOST_AMBIGUITIES = 25
-_MOST_DISAGREEMENTS = 10
-_MOST_IDS = 3
 
 
 def card_data(card: Card) -> dict[str, Any]:
@@ -175,55 +181,59 @@ def card_data(card: Card) -> dict[str, Any]:
     }
 
 
-def card_parts(card: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """The lines of a card in the view of its dataset."""
-    for label, text in (
-        ("summary", card["summary"]),
-        ("licence", card["licence"]),
-        ("languages", ", ".join(card["languages"])),
-        ("made", card["made"]),
-    ):
-        if text:
-            yield _labelled(label, _folded(text))
+def _card_facts(card: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for label in ("summary", "licence"):
+        yield label, card[label] or ""
+    yield "languages", ", ".join(card["languages"])
+    yield "made", card["made"] or ""
     for reading in card["readings"]:
         seed = "" if reading["seed"] is None else f" (seed {reading['seed']})"
-        agreed = f"{reading['agreed']:,} of {reading['sample']:,} agreed"
-        yield _labelled("read", _folded(f"{agreed} by {reading['reader']}{seed}"))
-        for disagreement in reading["disagreements"][:_MOST_DISAGREEMENTS]:
-            yield _note(f"{disagreement['case']}: {disagreement['why']} {disagreement['done']}")
-        yield from _more(len(reading["disagreements"]) - _MOST_DISAGREEMENTS)
+        yield "read", f"{reading['agreed']:,} of {reading['sample']:,} agreed by {reading['reader']}{seed}"
+
+
+def _card_notes(card: Mapping[str, Any]) -> Iterator[Block]:
+    """What readers disagreed about, and what is known to be ambiguous."""
+    disagreements = [entry for reading in card["readings"] for entry in reading["disagreements"]]
+    if disagreements:
+        shown = (f"{entry['case']}: {entry['why']} {entry['done']}" for entry in disagreements[:_MOST_DISAGREEMENTS])
+        yield Heading("Disagreements", f"{len(disagreements):,}", 2)
+        yield Listing(tuple(Span(text, Tone.FAINT) for text in shown))
+        yield from _more(len(disagreements) - _MOST_DISAGREEMENTS)
     if ambiguities := card["ambiguities"]:
-        yield _labelled("ambiguities", f"{len(ambiguities):,}")
-        for ambiguity in ambiguities[:_MOST_AMBIGUITIES]:
-            cases, text = ambiguity["cases"], ambiguity["text"]
-            ids = ", ".join(cases[:_MOST_IDS]) + ", …" * (len(cases) > _MOST_IDS)
-            yield _note(f"{ids}: {text}" if ids else text)
+        yield Heading("Ambiguities", f"{len(ambiguities):,}", 2)
+        yield Listing(tuple(Span(_ambiguity(entry), Tone.FAINT) for entry in ambiguities[:_MOST_AMBIGUITIES]))
         yield from _more(len(ambiguities) - _MOST_AMBIGUITIES)
 
 
-def card_check_view(data: Mapping[str, Any]) -> RenderableType:
+def _ambiguity(entry: Mapping[str, Any]) -> str:
+    cases = entry["cases"]
+    ids = ", ".join(cases[:_MOST_IDS]) + ", …" * (len(cases) > _MOST_IDS)
+    return f"{ids}: {entry['text']}" if ids else entry["text"]
+
+
+def card_check_view(data: Mapping[str, Any]) -> tuple[Block, ...]:
     """Whether a card agrees with the counted content, and that content."""
     content = data["content"]
-    kinds = ", ".join(f"{visible(kind) or '(none)'} {count:,}" for kind, count in content["kinds"].items())
     if data["agrees"]:
-        verdict = Text("the card agrees with what is there" if not data["written"] else "written", "green")
+        verdict = Note("written" if data["written"] else "the card agrees with what is there", Tone.GOOD)
     elif data["exists"]:
-        verdict = Text("the card does not agree with what is there; --write brings it up to date", "bold red")
+        verdict = Note("the card does not agree with what is there; --write brings it up to date", Tone.BAD)
     else:
-        verdict = Text("there is no card; --write begins one", "bold red")
-    parts: list[RenderableType] = [
-        Text.assemble((visible(data["card"]), "bold"), f"  {plural(content['cases'], 'case')}"),
-        _labelled("clusters", f"{content['clusters']:,}"),
-        _labelled("kinds", kinds),
-        _labelled("answered", plural(content["answered_tools"], "tool")),
-        _labelled("digest", content["digest"][:16]),
+        verdict = Note("there is no card; --write begins one", Tone.BAD)
+    facts = [
+        ("clusters", f"{content['clusters']:,}"),
+        ("kinds", _counts(content["kinds"])),
+        ("answered", plural(content["answered_tools"], "tool")),
+        ("digest", content["digest"][:16]),
+        ("catalog", content.get("catalog_digest", "")[:16]),
     ]
-    if "catalog_digest" in content:
-        parts.append(_labelled("catalog", content["catalog_digest"][:16]))
-    parts += [verdict]
-    if data["exists"]:
-        parts += [Text(f"  {visible(entry['key'])}: {_difference(entry)}") for entry in data["differences"]]
-    return Group(*parts)
+    differences = data["differences"] if data["exists"] else ()
+    return (
+        Heading(data["card"], plural(content["cases"], "case")),
+        facts_table((label, text) for label, text in facts if text),
+        verdict,
+        *([Listing(tuple(Span(f"{d['key']}: {_difference(d)}") for d in differences))] if differences else []),
+    )
 
 
 def _difference(difference: Mapping[str, Any]) -> str:
@@ -234,22 +244,13 @@ def _difference(difference: Mapping[str, Any]) -> str:
 def _short(value: str | int | None) -> str:
     if value is None:
         return "nothing"
-    return f"{value:,}" if isinstance(value, int) else visible(value[:16])
+    return f"{value:,}" if isinstance(value, int) else value[:16]
 
 
-def _labelled(label: str, text: str) -> Text:
-    """A line with its label in front."""
-    return Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bright_black"), visible(text))
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name or '(none)'} {count:,}" for name, count in counts.items())
 
 
-def _note(text: str) -> Text:
-    return Text(f"  {visible(_folded(text))}", "bright_black")
-
-
-def _more(count: int) -> Iterator[Text]:
+def _more(count: int) -> Iterator[Block]:
     if count > 0:
-        yield _note(f"… and {count:,} more (--json)")
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
+        yield Note(f"… and {count:,} more (--json)", Tone.FAINT)

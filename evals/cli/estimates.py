@@ -7,14 +7,13 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
-
-from toolbelt.console.tables import fitted_table
 from toolbelt.evals.execution import describe_shard
 from toolbelt.evals.running.plan import Arm, Plan
 from toolbelt.evals.setup.estimate import ArmEstimate
-from toolbelt.text import plural, visible
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Note
+from toolbelt.views.cells import Count, Span, Tokens, Tone
+from toolbelt.views.table import Column, Row, Table
 
 _OTHERWISE = (
     "What is known of a model can be corrected under `models` in toolbelt.yaml; --ask-anyway asks all the same."
@@ -39,34 +38,47 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
     }
 
 
-def estimate_view(plan: Plan, arms: Sequence[ArmEstimate], screen: Console) -> RenderableType:
+def estimate_view(plan: Plan, arms: Sequence[ArmEstimate]) -> tuple[Block, ...]:
     """A table, and a total below it."""
-    rows = [
-        (
-            visible(arm.model),
-            visible(Arm(arm.model, arm.toolset, arm.variant).shown),
-            f"{arm.trials:,}",
-            f"{arm.requests:,}",
-            f"{arm.prompt_tokens:,}",
-            f"{arm.definition_tokens:,}",
-            f"{arm.completion_tokens:,}",
-            shown_cost(arm.cost_usd),
+    columns = (
+        Column("toolset", is_text=True),
+        Column("trials", is_spare=True),
+        Column("requests"),
+        Column("prompt tokens", short="prompt\ntokens"),
+        Column("definition tokens", short="definition\ntokens", is_spare=True),
+        Column("answer tokens", short="answer\ntokens", is_spare=True),
+        Column("cost"),
+    )
+    rows = (
+        Row(
+            arm.model,
+            (
+                Span(Arm(arm.model, arm.toolset, arm.variant).shown),
+                Count(arm.trials),
+                Count(arm.requests),
+                Tokens(arm.prompt_tokens),
+                Tokens(arm.definition_tokens),
+                Tokens(arm.completion_tokens),
+                Span(format_estimate(arm.cost_usd)),
+            ),
         )
         for arm in arms
-    ]
-    headers = ("model", "toolset", "trials", "requests", "prompt tokens", "definitions", "completion", "cost")
-    table = fitted_table(screen, headers, rows, right=range(2, 8))
+    )
     requests = sum(arm.requests for arm in arms)
     total = (
         f"{plural(plan.size, 'trial')}, about {plural(requests, 'request')} and "
-        f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {shown_cost(total_cost(arms))}"
+        f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {format_estimate(total_cost(arms))}"
     )
-    shard = [] if plan.shard is None else [Text(f"{describe_shard(plan)}.")]
-    unasked = [Text(visible(line)) for line in _not_asked(arms)]
-    if unasked:
-        unasked.append(Text(_OTHERWISE))
+    unasked = [Note(line) for line in _not_asked(arms)]
     how = "Estimated by running a sample with local/bm25 in place of the models; no model was called."
-    return Group(table, Text(""), Text(total, style="bold"), *shard, *unasked, Text(how, style="dim"))
+    return (
+        Table("model", columns, tuple(rows)),
+        Note(total, Tone.STRONG),
+        *([] if plan.shard is None else [Note(f"{describe_shard(plan)}.")]),
+        *unasked,
+        *([Note(_OTHERWISE)] if unasked else []),
+        Note(how, Tone.FAINT),
+    )
 
 
 def _not_asked(arms: Sequence[ArmEstimate]) -> Iterator[str]:
@@ -88,7 +100,7 @@ def total_cost(arms: Sequence[ArmEstimate]) -> float | None:
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
-def shown_cost(cost_usd: float | None) -> str:
+def format_estimate(cost_usd: float | None) -> str:
     """Dollars, as precise as they are small."""
     if cost_usd is None:
         return "price unknown"

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
@@ -25,9 +24,10 @@ from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.run import result_view, run_view
-from toolbelt.render.screen import notify, print_json, progress, show_blocks, show_view
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.files import make_way_for, replacing, write_text
 from toolbelt.text import json_text, plural, visible_lines, visible_table
+from toolbelt.views.blocks import Code, Note
 
 _STANDARD = "-"
 
@@ -93,22 +93,20 @@ def report(
         print_json({**written.findings.data, "files": [str(path) for path in written.files]})
         return
     findings = written.findings
-    show_view(Text("\n".join([*(f"wrote {path}" for path in map(str, written.files)), ""])), whole_lines=True)
-    show_blocks(run_view(findings.summary, findings.comparison, details=details))
+    written_files = Code("\n".join(f"wrote {path}" for path in written.files))
+    show_blocks([written_files, Note(""), *run_view(findings.summary, findings.comparison, details=details)])
     economics = findings.economics
     is_wanted = details or priced_as is not None
     if is_wanted and has_savings(economics) and any(arm.rates is not None for arm in economics):
         from toolbelt.evals.views.economics import economics_view
 
-        show_view(Text())
-        show_blocks(economics_view(economics))
-    show_view(Text())
+        show_blocks([Note(""), *economics_view(economics)])
     if findings.gate is not None:
         from toolbelt.evals.views.gate import gate_view
 
-        show_blocks(gate_view(findings.gate))
+        show_blocks([Note(""), *gate_view(findings.gate)])
     else:
-        show_blocks(result_view(findings.summary, findings.comparison))
+        show_blocks([Note(""), *result_view(findings.summary, findings.comparison)])
 
 
 @click.command(

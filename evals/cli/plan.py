@@ -6,13 +6,14 @@ import math
 from typing import Any
 
 import click
-from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.tables import fitted_table
 from toolbelt.evals.cli.options import FiniteRange
-from toolbelt.render.screen import make_screen, print_json, show_view
+from toolbelt.render.screen import print_json, show_blocks
+from toolbelt.views.blocks import Note
+from toolbelt.views.cells import Span, Tone
+from toolbelt.views.table import Column, Row, Table
 
 DISCORDANCES = (0.02, 0.05, 0.1, 0.2, 0.3)
 """Shares of cases that differ, for a plan where the user gives none."""
@@ -102,14 +103,11 @@ def plan(
     if as_json:
         print_json(data)
         return
-    screen = make_screen()
-    headers = ["discordance", *(_HEADERS[key].format(**data) for key in rows[0] if key in _HEADERS), ""]
-    cells = [
-        [f"{100 * row['discordance']:g}%", *(_cell(key, row[key]) for key in row if key in _HEADERS), ""]
-        for row in rows
-    ]
-    show_view(fitted_table(screen, headers, cells, right=range(len(headers) - 1)), screen)
-    show_view(Text(f"\n{_explain(power, cluster_size, correlation)}", "bright_black"), screen)
+    keys = [key for key in rows[0] if key in _HEADERS]
+    columns = tuple(Column(_HEADERS[key].format(**data)) for key in keys)
+    lines = (Row(f"{100 * row['discordance']:g}%", tuple(Span(_cell(key, row[key])) for key in keys)) for row in rows)
+    table = Table("discordance", columns, tuple(lines))
+    show_blocks([table, Note(_explain(power, cluster_size, correlation), Tone.FAINT)])
 
 
 _HEADERS = {
@@ -168,15 +166,15 @@ def _cell(key: str, value: float | None) -> str:
 
 def _explain(power: float, cluster_size: float, correlation: float) -> str:
     text = (
-        f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests that verdicts go by. The discordance\n"
+        f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests that verdicts go by. The discordance "
         "is the share of cases that just one of the two arms answers rightly."
     )
     if cluster_size == 1:
         return text + (
-            " A case here stands alone and is asked\nonce: paraphrases of one task count for less (--cluster-size), "
+            " A case here stands alone and is asked once: paraphrases of one task count for less (--cluster-size), "
             "and epochs for less than as many cases."
         )
     return text + (
-        f" Cases come in clusters of {cluster_size:g}\nthat change alike by {correlation:g}, and each is asked once: "
+        f" Cases come in clusters of {cluster_size:g} that change alike by {correlation:g}, and each is asked once: "
         "epochs count for less than as many cases."
     )

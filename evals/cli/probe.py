@@ -27,7 +27,8 @@ from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probes_view
 from toolbelt.providers.endpoints import Transport
-from toolbelt.render.screen import make_screen, print_json, show_blocks, show_view
+from toolbelt.render.screen import print_json, show_blocks
+from toolbelt.views.blocks import Note
 
 _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" for check in CHECKS)])
 
@@ -144,8 +145,7 @@ def probe(
     if as_json:
         print_json({"probes": [probe_json(result, probe) for result, probe in zip(results, prepared, strict=False)]})
     elif len(results) > 1:
-        show_view("")
-        show_blocks(probes_view(results))
+        show_blocks([Note(""), *probes_view(results)])
     return find_exit_code(results, prepared, options)
 
 
@@ -159,5 +159,4 @@ def _show_estimates(prepared: Sequence[PreparedProbe], *, as_json: bool) -> None
     if as_json:
         print_json(estimates_data(prepared))
         return
-    screen = make_screen()
-    show_view(estimates_view(prepared, screen), screen)
+    show_blocks(estimates_view(prepared))

@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
-
 from toolbelt import __version__
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.console.tables import fitted_table
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.cli.estimates import shown_cost
+from toolbelt.evals.cli.estimates import format_estimate
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
 from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
@@ -38,7 +34,10 @@ from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, fi
 from toolbelt.render.screen import notify
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
-from toolbelt.text import plural, visible
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Note
+from toolbelt.views.cells import Count, Span, Tokens, Tone
+from toolbelt.views.table import Column, Row, Table
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,7 @@ def describe_estimate(estimate: ProbeEstimate) -> str:
     """In words."""
     return (
         f"about {plural(estimate.requests, 'request')}, {estimate.prompt_tokens:,} prompt tokens and "
-        f"{estimate.completion_tokens:,} of answers: {shown_cost(estimate.cost_usd)}"
+        f"{estimate.completion_tokens:,} of answers: {format_estimate(estimate.cost_usd)}"
     )
 
 
@@ -209,7 +208,7 @@ def check_cost_cap(prepared: Sequence[PreparedProbe], max_cost: float | None) ->
     expected = (sum_up(prepared).cost_usd or 0.0) + earlier
     if expected > max_cost:
         raise ToolbeltError(
-            f"It would cost about {shown_cost(expected)}, which is more than --max-cost {max_cost:g}. Nothing was "
+            f"It would cost about {format_estimate(expected)}, which is more than --max-cost {max_cost:g}. Nothing was "
             "asked; fewer checks cost less: --check."
         )
 
@@ -244,29 +243,30 @@ def estimates_data(prepared: Sequence[PreparedProbe]) -> dict[str, Any]:
     }
 
 
-def estimates_view(prepared: Sequence[PreparedProbe], screen: Console) -> RenderableType:
+def estimates_view(prepared: Sequence[PreparedProbe]) -> tuple[Block, ...]:
     """A line a model, and a total below."""
-    rows = [
-        (
-            visible(probe.wanted.model),
-            f"{len(probe.left):,}",
-            f"{probe.estimate.requests:,}",
-            f"{probe.estimate.prompt_tokens:,}",
-            f"{probe.estimate.completion_tokens:,}",
-            shown_cost(probe.estimate.cost_usd),
+    columns = ("checks", "requests", "prompt tokens", "answer tokens", "cost")
+    rows = (
+        Row(
+            probe.wanted.model,
+            (
+                Count(len(probe.left)),
+                Count(probe.estimate.requests),
+                Tokens(probe.estimate.prompt_tokens),
+                Tokens(probe.estimate.completion_tokens),
+                Span(format_estimate(probe.estimate.cost_usd)),
+            ),
         )
         for probe in prepared
-    ]
-    headers = ("model", "checks", "requests", "prompt tokens", "completion", "cost")
+    )
     how = "From what would be sent, with short answers; a model that thinks first takes more. Nothing was asked."
     whole = sum_up(prepared)
     total, largest = describe_estimate(whole), _describe_largest(whole)
-    return Group(
-        fitted_table(screen, headers, rows, right=range(1, 6)),
-        Text(),
-        Text(f"{total[0].upper()}{total[1:]}", "bold"),
-        *([Text(largest, "dim")] if largest else []),
-        Text(how, "dim"),
+    return (
+        Table("model", tuple(map(Column, columns)), tuple(rows)),
+        Note(f"{total[0].upper()}{total[1:]}", Tone.STRONG),
+        *([Note(largest, Tone.FAINT)] if largest else []),
+        Note(how, Tone.FAINT),
     )
 
 

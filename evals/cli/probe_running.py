@@ -22,7 +22,8 @@ from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.probing.wording import WORDS
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probe_view
-from toolbelt.render.screen import PATIENCE_SECONDS, make_screen, notify, progress, show_blocks, show_view
+from toolbelt.render.screen import PATIENCE_SECONDS, notify, progress, show_blocks
+from toolbelt.views.blocks import Note
 
 FAILED = 1
 """Exit code: a required check does not work, or works only partly."""
@@ -83,7 +84,6 @@ def probe_all(
 ) -> list[ProbeResult]:
     """One model after the other, each shown as it ends; the caps are those of all together."""
     probes = ProbeStore(store)
-    screen = make_screen()
     results: list[ProbeResult] = []
     requests, cost = options.max_requests, options.max_cost_usd
     for probe, model in zip(prepared, models, strict=True):
@@ -106,9 +106,7 @@ def probe_all(
         requests = None if requests is None else max(0, requests - spent)
         cost = None if cost is None else max(0.0, cost - spent_usd)
         if not options.as_json:
-            if len(results) > 1:
-                show_view("", screen)
-            show_blocks(probe_view([result]))
+            show_blocks([*([Note("")] if len(results) > 1 else []), *probe_view([result])])
             show_news(result, probe.facts, probe.own)
     return results
 

@@ -21,13 +21,14 @@ from toolbelt.evals.probing.results import ProbeResult, probe_data
 from toolbelt.evals.probing.selection import find_later, find_standing, latest_of_each
 from toolbelt.evals.running.run_names import is_run_name
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
-from toolbelt.evals.views.probe_news import entry_text, news_view
+from toolbelt.evals.views.probe_news import news_view
 from toolbelt.evals.views.probes import later_line, list_view, probe_view, probes_view
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models
-from toolbelt.render.screen import make_screen, notify, print_json, show_blocks, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.text import plural
+from toolbelt.views.blocks import Note
 
 if TYPE_CHECKING:
     from toolbelt.evals.cli.probe_preparing import ProbeOptions
@@ -95,7 +96,7 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
     if as_json:
         print_json({"probes": [probe_data(probe) for probe in named]})
         return
-    screen, first = make_screen(), named[0]
+    first = named[0]
     show_blocks(probe_view(named[:1]))
     _show_news(first, config)
     if first.status in _CUT_SHORT:
@@ -105,8 +106,7 @@ def _show_one(named: Sequence[ProbeResult], every: Sequence[ProbeResult], config
         if later.status in _CUT_SHORT:
             notify(f"that one goes on where it was with: {resume_command([later])}")
     if others := [probe for probe in every if probe.model == first.model and probe.probe != first.probe]:
-        show_view("", screen)
-        show_blocks(list_view(others))
+        show_blocks([Note(""), *list_view(others)])
         notify(f"{plural(len(others), 'other probe')} of it: toolbelt model probes ID shows one")
 
 
@@ -127,8 +127,7 @@ def show_news(result: ProbeResult, facts: ModelFacts, own: ProjectModel | None) 
         own: What the project says of it; `None` if nothing.
     """
     if news := find_news(result, facts):
-        show_view(news_view(result.model, news, replaces=own is not None))
-        show_view(entry_text(make_entry(result.model, news, own)), whole_lines=True)
+        show_blocks(news_view(result.model, news, make_entry(result.model, news, own), replaces=own is not None))
 
 
 def resume_command(probes: Sequence[ProbePlan | ProbeResult], options: ProbeOptions | None = None) -> str:

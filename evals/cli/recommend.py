@@ -16,10 +16,11 @@ from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import margin_option, store_option
 from toolbelt.evals.running.store import RunStore
-from toolbelt.render.screen import notify, print_json, progress, show_blocks, show_view
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.config import read_config
 from toolbelt.stores.files import make_way_for, write_text
 from toolbelt.text import plural
+from toolbelt.views.blocks import Note
 
 if TYPE_CHECKING:
     from toolbelt.evals.analysis.matrix.matrix import Matrix
@@ -70,6 +71,9 @@ def recommend(
     model has none where nothing was scored, its cases are drafts, it hardly ever called a right tool, or it was asked
     with one toolset alone. The exit code is 3 where no model has one.
 
+    toolbelt.yaml names a toolset for a model, so what goes by the role of each case (`loadout`) is left out here. The
+    result of `toolbelt eval show` holds each toolset against the first instead, and may name another.
+
     With it comes a ranking of all models and toolsets by accuracy, with ties, cost and latency, what these cases allow
     to conclude, and what more of them would cost.
 
@@ -102,13 +106,11 @@ def recommend(
         if ranking is not None and not details:
             show_blocks(advice_view(matrix, ranking))
         else:
-            show_blocks(matrix_view(matrix, whole=True))
-            if ranking is not None:
-                show_view("")
-                show_blocks(ranking_view(ranking))
-        show_view("")
+            show_blocks(
+                [*matrix_view(matrix, whole=True), *([] if ranking is None else [Note(""), *ranking_view(ranking)])]
+            )
         heading, entries = recommended_view(matrix)
-        show_blocks([heading])
+        show_blocks([Note(""), heading])
         click.echo(entries, nl=False)
     return _exit_code(matrix, sure=sure)
 

@@ -16,7 +16,6 @@ import click
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import LazyGroup, examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.tables import fitted_table
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.summary.responses import read_response_keys
 from toolbelt.evals.cli.completion import complete_runs
@@ -31,10 +30,12 @@ from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.views.recorded import describe_days
 from toolbelt.findings import Finding, Severity
 from toolbelt.providers.known_keys import find_keys
-from toolbelt.render.numbers import NOTHING, format_cost, format_number
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.render.numbers import NOTHING
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.stores.files import write_text
-from toolbelt.text import plural, visible
+from toolbelt.text import plural
+from toolbelt.views.cells import Count, Dollars, Span, Tokens
+from toolbelt.views.table import Column, Row, Table
 
 DEFAULT_EXPORT = "responses.jsonl"
 _CACHE = str(DEFAULT_FILE.with_name(DEFAULT_CACHE))
@@ -135,22 +136,31 @@ def show(file: str, as_json: bool) -> None:
     if not summary.responses:
         notify(f"nothing is recorded in {file}")
         return
-    screen = make_screen()
-    headers = ("model", "answered by", "responses", "recorded", "reported model", "prompt", "answers", "cost")
-    rows = [
-        (
-            visible(one.model),
-            visible(one.origin),
-            f"{one.responses:,}",
-            describe_days(one.oldest, one.newest),
-            visible(", ".join((*one.served_by, *one.fingerprints)) or NOTHING),
-            format_number(one.prompt_tokens),
-            format_number(one.completion_tokens),
-            format_cost(one.cost_usd),
+    columns = (
+        Column("answered by", is_text=True),
+        Column("responses"),
+        Column("recorded", is_text=True),
+        Column("reported model", is_text=True),
+        Column("prompt tokens", short="prompt\ntokens", is_spare=True),
+        Column("answer tokens", short="answer\ntokens", is_spare=True),
+        Column("cost"),
+    )
+    rows = (
+        Row(
+            one.model,
+            (
+                Span(one.origin),
+                Count(one.responses),
+                Span(describe_days(one.oldest, one.newest)),
+                Span(", ".join((*one.served_by, *one.fingerprints)) or NOTHING),
+                Tokens(one.prompt_tokens),
+                Tokens(one.completion_tokens),
+                Dollars(one.cost_usd),
+            ),
         )
         for one in summary.models
-    ]
-    show_view(fitted_table(screen, headers, rows, right=(2, 5, 6, 7)), screen)
+    )
+    show_blocks([Table("model", columns, tuple(rows))])
     notify(f"{plural(summary.responses, 'response')} in {file}, digest {summary.digest[:16]}")
 
 

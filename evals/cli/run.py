@@ -48,7 +48,7 @@ from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport
-from toolbelt.render.screen import make_screen, notify, print_json, progress, show_view
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.text import plural
 
 _asking_options = asking_options(
@@ -386,5 +386,4 @@ def _show_estimate(request: RunRequest, execution: ExecutionOptions, *, as_json:
     if as_json:
         print_json(estimate_data(plan, estimates))
         return
-    screen = make_screen()
-    show_view(estimate_view(plan, estimates, screen), screen)
+    show_blocks(estimate_view(plan, estimates))

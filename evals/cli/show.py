@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.console.tables import fitted_table
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.completion import complete_runs
@@ -22,8 +19,11 @@ from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
 from toolbelt.evals.views.run_list import run_row_data
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
-from toolbelt.text import plural, visible
+from toolbelt.render.screen import notify, print_json, show_blocks
+from toolbelt.text import plural
+from toolbelt.views.blocks import Block, Heading, Note
+from toolbelt.views.cells import Count, Span, Tone
+from toolbelt.views.table import Column, Row, Table
 
 
 @click.command("list", epilog=examples("toolbelt eval list"))
@@ -39,19 +39,27 @@ def list_runs(store: str, as_json: bool) -> None:
     if not rows:
         notify("nothing has been run here yet; try: toolbelt eval run")
         return
-    screen = make_screen()
-    cells = [
-        (
+    columns = (
+        Column("status", is_text=True),
+        Column("trials"),
+        Column("dataset", is_text=True),
+        Column("arms", is_spare=True),
+        Column("what", is_text=True, is_cut=True),
+    )
+    lines = (
+        Row(
             row.run,
-            status,
-            f"{row.finished:,}/{row.plan.size:,}",
-            visible(row.plan.dataset_name) + (f", shard {row.plan.shard}" if row.plan.shard else ""),
-            str(len(row.plan.arms)),
-            visible(", ".join(dict.fromkeys(arm.label for arm in row.plan.arms))),
+            (
+                Span(status),
+                Count(row.finished, row.plan.size),
+                Span(row.plan.dataset_name + (f", shard {row.plan.shard}" if row.plan.shard else "")),
+                Count(len(row.plan.arms)),
+                Span(", ".join(dict.fromkeys(arm.label for arm in row.plan.arms))),
+            ),
         )
         for row, status in rows
-    ]
-    show_view(fitted_table(screen, ("run", "status", "trials", "dataset", "arms", "what"), cells, right=(2, 4)), screen)
+    )
+    show_blocks([Table("run", columns, tuple(lines))])
 
 
 @click.command(
@@ -78,7 +86,7 @@ def show(name: str, case: str | None, details: bool, store: str, as_json: bool) 
             if as_json:
                 print_json(data)
             else:
-                show_view(case_view(data))
+                show_blocks(case_view(data))
             return
         summary = summarize(opened.connection, row.run, opened.find_status(row))
         show_run(opened, summary, as_json=as_json, details=details)
@@ -108,23 +116,23 @@ def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
     return {"run": row.run, "case": case, **content, "trials": trials}
 
 
-def case_view(data: dict[str, Any]) -> RenderableType:
+def case_view(data: dict[str, Any]) -> Iterator[Block]:
     """What was asked, what was right, and the trials one below the other."""
-    lines = [Text(visible(data["case"]), style="bold")]
-    lines += [Text(visible(f"{message['role']}: {_content(message)}")) for message in data["messages"]]
-    lines.append(Text(visible(f"right: {_right(data)}"), style="dim"))
+    yield Heading(data["case"])
+    for message in data["messages"]:
+        yield Note(f"{message['role']}: {_content(message)}")
+    yield Note(f"right: {_right(data)}", Tone.FAINT)
     for trial in data["trials"]:
         epoch = f" · epoch {trial['epoch']}" if trial["epoch"] else ""
-        lines += [Text(""), Text(visible(f"{trial['label']}{epoch}"), style="bold")]
-        lines += _request_lines(trial["requests"])
+        yield Heading(f"{trial['label']}{epoch}", level=2)
+        yield from _request_lines(trial["requests"])
         if trial["turned_away"]:
-            lines.append(Text(visible(_not_asked(trial)), style="yellow"))
+            yield Note(_not_asked(trial), Tone.WARNING)
             continue
         reason = f": {trial['reason']}" if trial["reason"] else ""
         reachable = "" if trial["covered"] else " (no right answer could be reached with this toolset)"
-        style = "green" if trial["outcome"] == "correct" else "yellow"
-        lines.append(Text(visible(f"{trial['outcome']}{reason}{reachable}"), style=style))
-    return Group(*lines)
+        tone = Tone.GOOD if trial["outcome"] == "correct" else Tone.WARNING
+        yield Note(f"{trial['outcome']}{reason}{reachable}", tone)
 
 
 def _is_turned_away(trial: dict[str, Any]) -> bool:
@@ -164,8 +172,7 @@ def _expected(call: dict[str, Any]) -> str:
     return f"{named}({', '.join(shown)})"
 
 
-def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
-    lines = []
+def _request_lines(requests: Sequence[dict[str, Any]]) -> Iterator[Note]:
     for request in requests:
         offered = request["offered"]
         names = f" ({', '.join(offered)})" if 0 < len(offered) <= _FEW_TOOLS else ""
@@ -173,13 +180,12 @@ def _request_lines(requests: Sequence[dict[str, Any]]) -> list[Text]:
             f"{request['request'] + 1}. {plural(len(offered), 'tool')}{names}, {request['definition_tokens']:,} tokens"
         )
         if request["failure"]:
-            lines.append(Text(visible(f"{shown} → {request['failure']}: {request['message']}"), style="red"))
+            yield Note(f"{shown} → {request['failure']}: {request['message']}", Tone.BAD)
             continue
         if request["recorded"]:
             shown += f", recorded {request['recorded'][:10]}"
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
         texts = [repr(request["text"][:200])] if request["text"] else []
-        lines.append(Text(visible(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}")))
+        yield Note(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}")
         if request["follow_up"]:
-            lines.append(Text(visible(f"user: {request['follow_up']} (turn {request['turn'] + 1})")))
-    return lines
+            yield Note(f"user: {request['follow_up']} (turn {request['turn'] + 1})")

@@ -18,12 +18,11 @@ from toolbelt.evals.toolsets.suites import COMPATIBILITY
 from toolbelt.evals.views.probes import beside_view
 from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.run import result_view, run_view
-from toolbelt.render.screen import make_screen, print_json, progress, show_blocks, show_view
+from toolbelt.render.screen import print_json, progress, show_blocks
+from toolbelt.views.blocks import Note
 from toolbelt.views.json_values import to_json
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from toolbelt.evals.analysis.matrix.matrix import Matrix
 
 
@@ -43,13 +42,11 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool, details: bo
         result = {"result": to_json(describe_result(find_result(summary, comparison)))}
         print_json({**summary_data(summary), **result, **_probed_data(probes), **_matrix_data(matrix)})
         return
-    screen = make_screen()
     show_blocks(run_view(summary, comparison, details=details))
     if matrix is not None:
         _show_matrix(matrix)
-    _show_probed(probes, screen)
-    show_view("", screen)
-    show_blocks(result_view(summary, comparison))
+    _show_probed(probes)
+    show_blocks([Note(""), *result_view(summary, comparison)])
 
 
 _RESULT_MEASURES = (Measure.ACCURACY, Measure.SOLVED, Measure.PROMPT_TOKENS, Measure.COST_USD)
@@ -94,11 +91,8 @@ def _matrix_data(matrix: Matrix | None) -> dict[str, Any]:
 def _show_matrix(matrix: Matrix) -> None:
     from toolbelt.evals.views.matrix import matrix_view, recommended_view
 
-    show_view("")
-    show_blocks(matrix_view(matrix))
     heading, entries = recommended_view(matrix)
-    show_view("")
-    show_blocks([heading])
+    show_blocks([Note(""), *matrix_view(matrix), heading])
     click.echo(entries, nl=False)
 
 
@@ -112,9 +106,8 @@ def _probed_data(probes: Sequence[StandingProbe]) -> dict[str, Any]:
     return {"probes": [probe_data(probe.result) for probe in probes]}
 
 
-def _show_probed(probes: Sequence[StandingProbe], screen: Console) -> None:
+def _show_probed(probes: Sequence[StandingProbe]) -> None:
     """Show a line for each probed model below the table of the run, and a line for each later unfinished probe."""
     if probes:
-        show_view("", screen)
         later = [probe.later for probe in probes if probe.later]
-        show_blocks(beside_view([probe.result for probe in probes], later))
+        show_blocks([Note(""), *beside_view([probe.result for probe in probes], later)])

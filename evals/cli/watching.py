@@ -12,16 +12,18 @@ from datetime import datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.text import Text
 
-from toolbelt.console.tables import fitted_table
 from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.render.screen import notify
+from toolbelt.render.terminal import render_terminal
 from toolbelt.text import plural, visible
+from toolbelt.views.blocks import Block, Note
+from toolbelt.views.cells import Count, Span, Tone
+from toolbelt.views.table import Column, Row, Table
 
 LINE_EVERY_SECONDS = 10.0
 """How often a line is printed where there is no terminal."""
@@ -141,20 +143,28 @@ class ProgressDisplay:
     def view(self, console: Console) -> RenderableType:
         """The line, and a row for each arm as far as the screen is high."""
         rows_shown = max(1, console.height - 5)
-        rows = [
-            (
-                f"{tally.finished:,}/{self.plan.per_arm:,}",
-                tally.accuracy,
-                f"{tally.errors:,}",
-                f"${tally.cost_usd:,.4f}",
-                visible(arm.label),
+        columns = (
+            Column("trials"),
+            Column("right so far"),
+            Column("errors", is_spare=True),
+            Column("cost", is_spare=True),
+        )
+        rows = (
+            Row(
+                arm.label,
+                (
+                    Count(tally.finished, self.plan.per_arm),
+                    Span(tally.accuracy),
+                    Count(tally.errors),
+                    Span(f"${tally.cost_usd:,.4f}"),
+                ),
             )
             for arm, tally in zip(self.plan.arms[:rows_shown], self.tallies, strict=False)
-        ]
-        table = fitted_table(console, ("trials", "right so far", "errors", "cost", "arm"), rows, right=range(4))
+        )
         hidden = len(self.plan.arms) - rows_shown
-        more = [Text(f"and {plural(hidden, 'more arm')}", style="dim")] if hidden > 0 else []
-        return Group(Text(f"run {self.run}: {self.line()}"), table, *more)
+        more = [Note(f"and {plural(hidden, 'more arm')}", Tone.FAINT)] if hidden > 0 else []
+        blocks: list[Block] = [Note(f"run {self.run}: {self.line()}"), Table("arm", columns, tuple(rows)), *more]
+        return Group(*render_terminal(blocks, console))
 
     def _accuracies(self) -> str:
         if len(self.plan.arms) > 6:

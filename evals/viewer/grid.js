@@ -108,7 +108,7 @@ function cellOf(of, arm, line) {
   const isMixed = right > 0 && right < scored;
   const sort = isMixed ? "mixed" : signOf(place);
   const text = isMixed ? `${right}/${scored}` : MARKS[sort];
-  const said = `${visible(DATA.arms[arm])}: ${isMixed ? `${right} of ${scored} epochs right, ` : ""}${words(outcomeOf(place))}${isCovered(place) ? "" : ", could not be reached"}`;
+  const said = `${visible(DATA.arms[arm])}: ${isMixed ? `right by names in ${right} of ${scored} epochs, ` : ""}${words(outcomeOf(place))}${isCovered(place) ? "" : ", could not be reached"}`;
   return el("a", { class: `cell ${sort}${sort === "wrong" && !isCovered(place) ? " beyond" : ""}`, href: addressWith({ trial: trials.number[place] }), tabindex, onfocus,
     "aria-label": said, title: said }, text);
 }

@@ -16,7 +16,14 @@ from toolbelt.evals.probing.checks import title_of
 from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.wording import WORDS, cache_line, shown_day, works_of
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.views.matrix_text import SMALL_MEANING, UNSURE_MEANING, choice_meaning, heat_cell, reason_lines
+from toolbelt.evals.views.matrix_text import (
+    SMALL_MEANING,
+    UNSURE_MEANING,
+    choice_meaning,
+    exception,
+    heat_cell,
+    reason_lines,
+)
 from toolbelt.evals.views.ranking import conclusions, ranking_table
 from toolbelt.render.html import render_table
 from toolbelt.render.numbers import NOTHING, format_interval, format_number
@@ -40,7 +47,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
     Returns:
         `toolsets`, `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure choice,
         `unsure_meaning` of another, `small_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials
-        were scored, `more_unscored`, `recommendation`, `is_first`, `is_folded`.
+        were scored, `more_unscored`, `recommendation`, `exception`, `is_first`, `is_folded`.
     """
     unscored = reason_lines(matrix)
     return {
@@ -53,6 +60,7 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         "unscored": unscored[:MOST_REASONS],
         "more_unscored": max(0, len(unscored) - MOST_REASONS),
         "recommendation": recommendation,
+        "exception": exception(matrix),
         "is_first": is_first,
         "is_folded": len(matrix.rows) > MOST_OPEN,
     }

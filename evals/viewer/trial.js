@@ -121,8 +121,10 @@ function siblings(place, of) {
     },
   }, name(DATA.arms[trials.arm[other]] + (DATA.epochs > 1 ? ` · ${trials.epoch[other] + 1}` : "")), document.createTextNode(" "), mark(other))));
   const right = of.trials.filter((other) => sortOf(other) === "right").length;
+  const near = of.trials.filter((other) => signOf(other) === "near").length;
+  const solved = near ? `, ${count(right - near)} with right arguments` : "";
   return [el("details", { class: "alike", open: links.length <= MOST_UNFOLDED }, el("summary", {}, el("h3", {}, "The same case in every arm"),
-    el("span", { class: "muted" }, ` ${count(right)} of ${plural(links.length, "trial")} right`)), el("ul", { class: "others" }, links))];
+    el("span", { class: "muted" }, ` ${count(right)} of ${plural(links.length, "trial")} called the right tools${solved}`)), el("ul", { class: "others" }, links))];
 }
 
 function figures({ figures: of }) {

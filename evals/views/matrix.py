@@ -10,6 +10,7 @@ from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.views.matrix_text import (
     HeatCell,
+    exception,
     grid,
     heat_colour,
     in_lines,
@@ -48,7 +49,7 @@ def matrix_view(matrix: Matrix, *, whole: bool = False, most_reasons: int = _MOS
     yield matrix_table(matrix)
     if legend := list(legend_lines(matrix) if whole else short_legend(matrix)):
         yield Note(f"{'; '.join(line.rstrip('.') for line in legend)}.", Tone.FAINT)
-    picks = (Span(f"{row.model}: {pick_reasons(row) if whole else pick_summary(row)}") for row in matrix.rows)
+    picks = (Span(f"{row.model}: {pick_reasons(row) if whole else pick_summary(row, matrix)}") for row in matrix.rows)
     yield Listing(tuple(picks))
     if not whole:
         yield Note(f"more: toolbelt eval recommend {matrix.run}", Tone.FAINT)
@@ -87,7 +88,7 @@ def recommended_view(matrix: Matrix) -> tuple[Block, str]:
         return Note("There is nothing to be written into toolbelt.yaml.", Tone.WARNING), ""
     chosen = sum(row.pick.choice is not None for row in matrix.rows)
     of = "" if chosen == len(matrix.rows) else f", for {chosen:,} of {plural(len(matrix.rows), 'model')}"
-    heading = (Span("For toolbelt.yaml", Tone.STRONG), Span(f"{of} (its reasons: --details):"))
+    heading = (Span("For toolbelt.yaml", Tone.STRONG), Span(f"{of}{exception(matrix)} (its reasons: --details):"))
     return Line(heading), text
 
 
@@ -105,4 +106,4 @@ def matrix_markdown(matrix: Matrix, *, level: int = 2) -> str:
     view = render_markdown(matrix_view(matrix, whole=True, most_reasons=_MOST_REASONS_MARKDOWN), level=level - 1)
     yaml = recommendation(matrix)
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(yaml)), default=0))
-    return f"{view}\n\nFor `toolbelt.yaml`:\n\n{fence}yaml\n{yaml}{fence}\n"
+    return f"{view}\n\nFor `toolbelt.yaml`{exception(matrix)}:\n\n{fence}yaml\n{yaml}{fence}\n"

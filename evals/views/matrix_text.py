@@ -10,9 +10,10 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.matrix.cell import Cell, CellState
-from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, UnassignableToolsets
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_accuracy
+from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
@@ -153,6 +154,13 @@ def choice_meaning(matrix: Matrix) -> str:
     return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
 
 
+def exception(matrix: Matrix) -> str:
+    """What `toolbelt.yaml` cannot name although it may be the best, to stand after "for toolbelt.yaml"; often empty."""
+    by_case = [name for note in matrix.notes if isinstance(note, UnassignableToolsets) for name in note.toolsets]
+    by_role = [name for name in by_case if not is_oracle(name)]
+    return f", without {', '.join(by_role)}, which goes by the role of each case" if by_role else ""
+
+
 def overflow_kind(cell: Cell) -> OverflowKind:
     """Why trials of a cell did not fit."""
     return OverflowKind.TOO_MANY if cell.too_many_tools else OverflowKind.TOO_LONG
@@ -241,8 +249,9 @@ def pick_reasons(row: ModelRow) -> str:
     return " ".join(describe_pick(row.pick)) or "nothing is known."
 
 
-def pick_summary(row: ModelRow) -> str:
+def pick_summary(row: ModelRow, matrix: Matrix) -> str:
     """The same in a line or two: the recommended toolset and how good it is, or why there is none."""
+    which = "the best that toolbelt.yaml can name" if exception(matrix) else "the best"
     pick = row.pick
     if pick.choice is None:
         return f"nothing. {next(iter(describe_pick(pick)), 'Nothing is known.')}"
@@ -250,9 +259,9 @@ def pick_summary(row: ModelRow) -> str:
     chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
     summary = f"{pick.toolset}, {format_accuracy(chosen.accuracy)}"
     if best is None or best is chosen:
-        summary += ", the best" if pick.sure else ", the best as measured"
+        summary += f", {which}" if pick.sure else f", {which} as measured"
     else:
-        summary += f" against {format_accuracy(best.accuracy)} of the best, {best.toolset}"
+        summary += f" against {format_accuracy(best.accuracy)} of {which}, {best.toolset}"
     if pick.sure:
         return f"{summary}; sure."
     more = f" with fewer than {_about(pick.cases_wanted):,} cases" if pick.cases_wanted is not None else ""

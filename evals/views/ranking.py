@@ -58,7 +58,7 @@ def advice_view(matrix: Matrix, ranking: Ranking) -> Iterator[Block]:
     if any(cell is None or cell.state is not CellState.SCORED for row in matrix.rows for cell in row.cells):
         yield matrix_table(matrix)
         yield from (Note(line, Tone.FAINT) for line in short_legend(matrix))
-    picks = (f"{row.model}: {pick_summary(row)}" for row in matrix.rows)
+    picks = (f"{row.model}: {pick_summary(row, matrix)}" for row in matrix.rows)
     yield Listing(tuple(map(Span, (*conclusions(ranking), *by_case, *picks))))
 
 
@@ -149,8 +149,8 @@ def _by_case(ranking: Ranking) -> Iterator[str]:
     label, spec = ranking.arms[0].arm.toolset_label, find_toolset(ranking.arms[0].arm.toolset)
     if spec is not None and not spec.is_assignable:
         yield (
-            f"{label} goes by the role of each case, so toolbelt.yaml cannot name it for a model: what it is given is "
-            "chosen from the others."
+            f"{label} goes by the role of each case: serve each role its own loadout (toolbelt serve NAME). "
+            "toolbelt.yaml cannot name it for a model; what it names below is chosen from the others."
         )
 
 

@@ -21,7 +21,8 @@ def test_the_list(toolbelt: Toolbelt, small: Path, expected: Callable[[str], str
 
 def test_at_80_columns_names_and_tokens_are_whole(toolbelt: Toolbelt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    head, *lines = toolbelt("loadout", "list", "-c", "assistant").out.splitlines()
+    head, *lines, left_out = toolbelt("loadout", "list", "-c", "assistant").out.splitlines()
+    assert mentions(left_out, "description", "--json")
     assert head.split()[:7] == ["loadout", "extends", "plugins", "tools", "discoverable", "tokens", "saved"]
     rows = toolbelt("loadout", "list", "-c", "assistant", "--json").json["loadouts"]
     assert [line.split()[0] for line in lines] == [row["name"] for row in rows]

@@ -234,7 +234,7 @@ def test_what_toolbelt_yaml_gives_is_marked(toolbelt: Toolbelt, project: Path) -
         "models:\n- {name: gpt-4, toolset: 'loadout:minimal'}\n- {name: gpt-4o, toolset: tiered}\n"
     )
     lines = toolbelt("model", "fit").out.splitlines()
-    rows = {line.split()[0]: line for line in lines if line.startswith(("gpt-4 ", "gpt-4o "))}
+    rows = {line.split()[0]: line for line in reversed(lines) if line.startswith(("gpt-4 ", "gpt-4o "))}
     assert (rows["gpt-4"].count("="), rows["gpt-4o"].count("=")) == (1, 0)
     assert "= what toolbelt.yaml gives it" in " ".join(lines)
     (project / "toolbelt.yaml").write_text("models:\n- gpt-4\n")

@@ -20,20 +20,20 @@ from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 
 MINE = """\
 hosted_vllm/mine  litellm's ollama/llama3.1
-  provider                  hosted_vllm  name
-  for                              chat  litellm (ollama/llama3.1)
-  context window                  6,000  toolbelt.yaml
-  longest answer                  8,192  litellm (ollama/llama3.1)
-  output reserve                  1,500  default
-  tool calling                      yes  litellm (ollama/llama3.1)
-  parallel calls                     no  toolbelt.yaml
-  tool choice                   unknown
-  most tools                    unknown
-  caching                       unknown
-  $/M tokens of a prompt            0.1  toolbelt.yaml
-  $/M read from the cache          0.05  toolbelt.yaml
-  $/M written to the cache      unknown
-  $/M tokens of an answer          0.25  toolbelt.yaml
+provider                  hosted_vllm  name
+for                              chat  litellm (ollama/llama3.1)
+context window                  6,000  toolbelt.yaml
+longest answer                  8,192  litellm (ollama/llama3.1)
+output reserve                  1,500  default
+tool calling                      yes  litellm (ollama/llama3.1)
+parallel calls                     no  toolbelt.yaml
+tool choice                   unknown
+most tools                    unknown
+caching                       unknown
+$/M tokens of a prompt            0.1  toolbelt.yaml
+$/M read from the cache          0.05  toolbelt.yaml
+$/M written to the cache      unknown
+$/M tokens of an answer          0.25  toolbelt.yaml
 """
 
 
@@ -47,7 +47,7 @@ def test_what_is_unknown_says_so(toolbelt: Toolbelt, project: Path) -> None:
     (project / "toolbelt.yaml").write_text(MODELS)
     lines = toolbelt("model", "inspect", "nobody/knows").out.splitlines()
     assert [line.split()[-1] for line in lines[1:]].count("unknown") == len(lines) - 2
-    assert "  output reserve    4,096  default" in lines
+    assert "output reserve    4,096  default" in lines
 
 
 def test_prices_that_rise_with_the_prompt(toolbelt: Toolbelt) -> None:

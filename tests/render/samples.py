@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Part, Picture, Shares
+from toolbelt.views.blocks import Block, Code, Details, Heading, Line, Listing, Note, Part, Picture, Shares
 from toolbelt.views.cells import (
     Amount,
     Badge,
@@ -112,6 +112,7 @@ def hostile_blocks() -> tuple[Block, ...]:
             Note(name, Tone.WARNING),
             Line((Span("by "), Span(name, Tone.STRONG))),
             Listing((Span(name, Tone.FAINT),)),
+            Code(name),
             Shares((Part(name, 1.0, f"{name} 1 tool", Tone.GOOD), Part("none", 0.0, ""))),
             Details(name, (Note(name),), name),
             Picture("p", name, name, SVG, b""),

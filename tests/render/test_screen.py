@@ -9,20 +9,20 @@ import struct
 import sys
 
 import pytest
-from rich.table import Table
-from rich.text import Text
 
 from toolbelt.findings import Finding, Severity
 from toolbelt.render import screen as screens
-from toolbelt.render.screen import PIPED_WIDTH, make_screen, notify, print_json, progress, show_view
+from toolbelt.render.screen import PIPED_WIDTH, make_screen, notify, print_json, progress, show_blocks
 from toolbelt.render.screen import print_findings as tell_all
 from toolbelt.render.terminal import can_draw
+from toolbelt.views.blocks import Code, Line, Note
+from toolbelt.views.cells import Span, Tone
+from toolbelt.views.table import Column, Row, Table
 
 
 def test_into_a_pipe_the_screen_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = make_screen()
-    assert screen.width == PIPED_WIDTH
-    show_view(Text("[bold]:smile: x[/bold]", "red"), screen)
+    assert make_screen().width == PIPED_WIDTH
+    show_blocks([Note("[bold]:smile: x[/bold]", Tone.BAD)])
     assert capsys.readouterr().out == "[bold]:smile: x[/bold]\n"
 
 
@@ -32,11 +32,17 @@ def test_columns_are_minded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_table_into_a_pipe_has_no_trailing_blanks(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table(box=None)
-    table.add_column("a", width=30)
-    table.add_row("x")
-    show_view(table)
+    show_blocks([Table("a", (Column("b", is_text=True),), (Row("long", (Span("x"),)), Row("y", (Span("words"),))))])
     assert [line for line in capsys.readouterr().out.split("\n") if line != line.rstrip()] == []
+
+
+def test_what_other_programs_read_stays_one_line_on_a_narrow_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    lines = ["- name: 'a model with a long name'", "  max_tools: 128"]
+    show_blocks([Code("\n".join(lines)), Line((Span("a finding "), Span("of many words")), is_whole=True)])
+    assert capsys.readouterr().out.splitlines() == [*lines, "a finding of many words"]
 
 
 @pytest.mark.parametrize(("encoding", "draws"), [("utf-8", True), ("ascii", False), ("latin-1", False)])

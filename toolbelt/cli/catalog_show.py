@@ -8,16 +8,16 @@ from typing import Any
 import click
 
 from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog.catalog_views import stats_view, tool_view, tools_view
 from toolbelt.catalog.files import plugin_data, tool_data
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.catalog_views import stats_view, tool_view, tools_view
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
-from toolbelt.render.screen import make_screen, print_json, show_view
+from toolbelt.render.screen import print_json, show_blocks
 from toolbelt.stores.catalogs import open_catalog, shipped_catalogs
 
 
@@ -41,8 +41,7 @@ def list_tools(
     plugins = [project.catalog.get_plugin(name) for name in plugin_names] or project.catalog.plugins
     tokens = project.tokens()
     if not as_json:
-        screen = make_screen()
-        show_view(tools_view(plugins, tokens, screen), screen)
+        show_blocks(tools_view(plugins, tokens))
         return
     rows = [_row(project, plugin, tool, tokens) for plugin in plugins for tool in plugin.tools]
     print_json({"catalog": project.catalog.name, "tokenizer": tokens.tokenizer, "tools": rows})
@@ -61,15 +60,14 @@ def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer
             total = tokens.of([tool.id for tool in entry.tools])
             print_json({**plugin_data(entry), "category": entry.effective_category, "tokens": total})
         else:
-            screen = make_screen()
-            show_view(tools_view([entry], tokens, screen), screen)
+            show_blocks(tools_view([entry], tokens))
         return
     plugin = project.catalog.get_plugin(entry.plugin or "")
     if as_json:
         print_json({**tool_data(entry), **_row(project, plugin, entry, tokens)})
     else:
         wire_name = project.catalog.wire_names[entry.id]
-        show_view(tool_view(entry, plugin.effective_category, wire_name, tokens))
+        show_blocks(tool_view(entry, plugin.effective_category, wire_name, tokens))
 
 
 @click.command(epilog=examples("toolbelt catalog stats --catalog tiered --json"))
@@ -82,8 +80,7 @@ def stats(show_all: bool, catalog: str | None, config: str | None, tokenizer: st
     if as_json:
         print_json(data)
         return
-    screen = make_screen()
-    show_view(stats_view(data, screen, None if show_all else 20), screen)
+    show_blocks(stats_view(data, None if show_all else 20))
 
 
 def _list_shipped(as_json: bool) -> None:

@@ -17,11 +17,11 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.inspection_view import inspection_view
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.inspection import Inspection, loadout_data
+from toolbelt.loadouts.inspection_view import inspection_view
 from toolbelt.loadouts.lint import lint_against_catalog, lint_definitions
 from toolbelt.loadouts.reader import LOADOUT_KEYS, read_loadout_file
 from toolbelt.patterns import fold

@@ -10,15 +10,15 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import project_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.loadout_views import diff_view
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.loadouts.diff import LoadoutDiff, diff_resolutions
 from toolbelt.loadouts.lint import lint_definitions
+from toolbelt.loadouts.loadout_views import diff_view
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
-from toolbelt.render.screen import print_json, show_view
+from toolbelt.render.screen import print_json, show_blocks
 from toolbelt.stores.config_reader import read_loadout_definitions
 from toolbelt.stores.files import LOADOUT_SUFFIXES
 
@@ -48,7 +48,7 @@ def diff(a: str, b: str, catalog: str | None, config: str | None, tokenizer: str
         )
         return
     for loadout_diff in diffs:
-        show_view(diff_view(loadout_diff))
+        show_blocks(diff_view(loadout_diff))
 
 
 def _compare(project: Project, a: str, b: str) -> list[LoadoutDiff]:

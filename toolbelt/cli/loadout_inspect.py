@@ -13,7 +13,7 @@ from toolbelt.command.project import open_current_project
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.project import Project
-from toolbelt.render.screen import notify, print_json, show_blocks, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def inspect(
     if as_json:
         _print_inspection(inspection, served)
         return
-    from toolbelt.console.inspection_view import inspection_view  # which --json does without
+    from toolbelt.loadouts.inspection_view import inspection_view  # which --json does without
 
     named = len(inspection.resolution.active_tools) <= MANY_TOOLS if show_tools is None else show_tools
     show_blocks(inspection_view(inspection, show_tools=named, show_all=show_all))
@@ -96,9 +96,9 @@ def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None,
 
         print_json({"loadout": name, "catalog": project.catalog.name, **decision_data(decision)})
         return
-    from toolbelt.console.loadout_views import decision_view  # tables, which `inspect` does without
+    from toolbelt.loadouts.loadout_views import decision_view  # tables, which `inspect` does without
 
-    show_view(decision_view(decision))
+    show_blocks(decision_view(decision))
 
 
 def _print_inspection(inspection: Inspection, served: ServedList | None = None) -> None:

@@ -8,9 +8,9 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import project_options, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.loadout_views import definition_view, list_view
 from toolbelt.loadouts.inspection import Inspection, loadout_data
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.loadouts.loadout_views import definition_view, list_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 
 
 @click.command("list", epilog=examples("toolbelt loadout list --catalog assistant"))
@@ -34,9 +34,8 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
     written = [each.loadout for each in project.written]
     unmatched = [loadout.name for loadout, inspection, _ in rows if inspection.is_empty and loadout not in written]
     if not as_json:
-        screen = make_screen()
         if shown := [row for row in rows if row[0].name not in unmatched]:
-            show_view(list_view(shown, screen), screen)
+            show_blocks(list_view(shown))
         if unmatched:
             notify(
                 f"left out, as they are for other tools and make nothing of catalog {project.catalog.name!r} active: "
@@ -76,7 +75,7 @@ def show(name: str, catalog: str | None, config: str | None, as_json: bool) -> N
     lineage = project.registry.trace_lineage(name)
     origins = [project.origin(loadout) for loadout in lineage.loadouts]
     if not as_json:
-        show_view(definition_view(lineage.loadouts, lineage.broken, origins))
+        show_blocks(definition_view(lineage.loadouts, lineage.broken, origins))
         return
     chain = [
         {"name": loadout.name, "origin": origin, **loadout_data(loadout)}

@@ -12,13 +12,13 @@ from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
-from toolbelt.console.fit_views import FitMatrix, fit_matrix_view, largest_fitting
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.loadouts.inspection_json import fit_data
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare
+from toolbelt.models.fit_view import FitMatrix, fit_matrix_view, largest_fitting
 from toolbelt.models.provider_rules import find_rules, find_tool_rules
 from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, parse_recommended
 from toolbelt.models.violation_text import violation_data
@@ -26,7 +26,7 @@ from toolbelt.models.violations import Violation
 from toolbelt.models.wire_form import make_wire_form, wire_data
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.stores.files import write_text
 from toolbelt.text import json_text, plural
 
@@ -117,8 +117,7 @@ def fit(
     if as_json:
         print_json(_data(matrix, models_to_fit))
     else:
-        screen = make_screen()
-        show_view(fit_matrix_view(matrix, screen, show_all=show_all), screen)
+        show_blocks(fit_matrix_view(matrix, show_all=show_all))
     fits = [pair for row in matrix.fits for pair in row]
     return _exit_code(fits, strict=strict) if check or strict else OK
 

@@ -10,12 +10,12 @@ import click
 from toolbelt.command.completion import complete_models
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.model_views import facts_view
 from toolbelt.errors import ToolbeltError
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
+from toolbelt.models.model_views import facts_view
 from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.model_search import get_facts, price_steps
-from toolbelt.render.screen import notify, print_json, show_blocks, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 
 if TYPE_CHECKING:
     from toolbelt.evals.probing.results import ProbeResult
@@ -55,12 +55,12 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
         print_json({**facts_data(facts), "price_steps": dearer, "probe": _probe_data(probe, facts)})
         return
     if picked is None or probe is None:
-        show_view(facts_view(facts, steps))
+        show_blocks(facts_view(facts, steps))
         return
     from toolbelt.evals.probing.learned_facts import seen_beside
     from toolbelt.evals.views.probes import inspected_view
 
-    show_view(facts_view(facts, steps, seen_beside(probe, facts)))
+    show_blocks(facts_view(facts, steps, seen_beside(probe, facts)))
     show_blocks(inspected_view(probe, picked.later))
 
 

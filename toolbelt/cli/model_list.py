@@ -6,11 +6,11 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.console.model_views import models_view
 from toolbelt.models.facts import facts_data
+from toolbelt.models.model_views import models_view
 from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.model_search import ModelFilter, count_models, search_models
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 
 
 @click.command(
@@ -54,8 +54,7 @@ def list_models(
         print_json({"models": [facts_data(facts) for facts in chosen], "known": count_models(table)})
         return
     if chosen:
-        screen = make_screen()
-        show_view(models_view(chosen, screen), screen)
+        show_blocks(models_view(chosen))
     else:
         notify("no model is left that is known to be so; what is unknown was left out.")
     if not model_filter.is_wide:

@@ -16,11 +16,11 @@ from toolbelt.cli.session_opening import (
 )
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, source_options
-from toolbelt.console.session_views import change_text, refusal_text, reset_text
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.render.screen import notify, print_json
 from toolbelt.sessions.inspection import FULFILLED
 from toolbelt.sessions.meta_tools import MetaToolAnswer
+from toolbelt.sessions.session_views import change_text, refusal_text, reset_text
 from toolbelt.sessions.stored import StoredToolkits
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore

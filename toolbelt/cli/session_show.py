@@ -9,10 +9,10 @@ import click
 from toolbelt.cli.session_opening import agent_option, open_sessions, require_text, session_store_option
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
-from toolbelt.console.session_views import kept_view, session_view
 from toolbelt.errors import NotFoundError
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.sessions.inspection import SessionInspection, stored_sessions_data
+from toolbelt.sessions.session_views import kept_view, session_view
 from toolbelt.stores.config import read_config
 from toolbelt.stores.sessions import SqliteSessionStore
 
@@ -51,8 +51,7 @@ def show(
     if as_json:
         print_json(data)
     else:
-        screen = make_screen()
-        show_view(session_view(data, screen), screen)
+        show_blocks(session_view(data))
 
 
 def _list(agent: str | None, session_id: str | None, session_store: str, config: str | None, as_json: bool) -> None:
@@ -64,8 +63,7 @@ def _list(agent: str | None, session_id: str | None, session_store: str, config:
     if as_json:
         print_json({"store": session_store, "sessions": rows})
         return
-    screen = make_screen()
     if rows:
-        show_view(kept_view(rows, screen), screen)
+        show_blocks(kept_view(rows))
     else:
         notify(f"nothing is kept in {session_store!r}{' of what was asked for' if agent or session_id else ''}.")

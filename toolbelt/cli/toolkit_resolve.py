@@ -8,12 +8,12 @@ from toolbelt.cli.session_opening import agent_option
 from toolbelt.cli.toolkit_opening import find_switches, loading_agents, open_toolkits
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, project_options
-from toolbelt.console.toolkit_views import switches_view
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Severity
-from toolbelt.render.screen import make_screen, print_findings, print_json, show_view
+from toolbelt.render.screen import print_findings, print_json, show_blocks
 from toolbelt.toolkits.inspection import SwitchInspection
 from toolbelt.toolkits.lint import lint_toolkits
+from toolbelt.toolkits.toolkit_views import switches_view
 
 
 @click.command(
@@ -66,5 +66,4 @@ def resolve(
     if as_json:
         print_json({"tools_config": switches.document.source, **data})
     else:
-        screen = make_screen()
-        show_view(switches_view(data, screen), screen)
+        show_blocks(switches_view(data))

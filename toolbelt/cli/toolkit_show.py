@@ -7,10 +7,10 @@ import click
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits
 from toolbelt.command.groups import examples
 from toolbelt.command.options import project_options
-from toolbelt.console.toolkit_views import toolkit_view, toolkits_view
-from toolbelt.render.screen import make_screen, notify, print_json, show_view
+from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.toolkits.inspection import ToolkitInspection
 from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.toolkit_views import toolkit_view, toolkits_view
 
 
 @click.command("list", epilog=examples("toolbelt toolkit list --catalog assistant"))
@@ -24,8 +24,7 @@ def list_toolkits(catalog: str | None, config: str | None, tokenizer: str | None
     if as_json:
         print_json(data)
     elif data["toolkits"]:
-        screen = make_screen()
-        show_view(toolkits_view(data, screen), screen)
+        show_blocks(toolkits_view(data))
 
 
 @click.command(epilog=examples("toolbelt toolkit inspect research"))
@@ -51,7 +50,7 @@ def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str |
     if as_json:
         print_json(data)
     else:
-        show_view(toolkit_view(data))
+        show_blocks(toolkit_view(data))
 
 
 def _warn_of_doubts(inspection: ToolkitInspection, toolkit: Toolkit) -> None:

@@ -11,8 +11,8 @@ from typing import assert_never
 from markupsafe import Markup
 
 from toolbelt.render.numbers import format_cell, format_interval
-from toolbelt.text import visible
-from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Picture, Shares
+from toolbelt.text import visible, visible_lines
+from toolbelt.views.blocks import Block, Code, Details, Heading, Line, Listing, Note, Picture, Shares
 from toolbelt.views.cells import Badge, Bar, Cell, Proportion, Shaded, Span, Tone, sort_key
 from toolbelt.views.table import Column, Group, Row, Table
 
@@ -65,6 +65,8 @@ def _block(block: Block, level: int) -> Markup:
                 Markup('<li class="{}" dir="auto">{}</li>').format(i.tone.value, visible(i.text)) for i in block.items
             )
             return Markup("<ul>{}</ul>").format(Markup("").join(items))
+        case Code():
+            return Markup('<pre dir="auto">{}</pre>').format(visible_lines(block.text))
         case Shares():
             return _shares(block)
         case Table():

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from toolbelt.render.numbers import format_cell, format_interval
-from toolbelt.text import visible
-from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Picture, Shares
+from toolbelt.text import visible, visible_lines
+from toolbelt.views.blocks import Block, Code, Details, Heading, Line, Listing, Note, Picture, Shares
 from toolbelt.views.cells import Bar, Cell, Proportion, Span, Tone
 from toolbelt.views.table import Column, Table
 
@@ -70,6 +70,8 @@ def _block(block: Block, level: int) -> str:
             return "".join(_emphasised(span) for span in block.spans)
         case Listing():
             return "\n".join(f"- {escaped(item.text)}" for item in block.items)
+        case Code():
+            return _code(block.text)
         case Shares():
             return "\n".join(
                 f"- {escaped(part.label)}: {escaped(part.figures)}" for part in block.parts if part.figures
@@ -85,6 +87,11 @@ def _block(block: Block, level: int) -> str:
             return f"<details{opened}><summary>{escaped_html(title)}</summary>\n\n{inside}\n\n</details>"
         case _:
             assert_never(block)
+
+
+def _code(text: str) -> str:
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{visible_lines(text)}\n{fence}"
 
 
 def _picture(picture: Picture) -> str:

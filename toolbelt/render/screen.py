@@ -14,7 +14,7 @@ from toolbelt.reporter import Advance, Reporter
 from toolbelt.text import json_text, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from toolbelt.views.blocks import Block
 
@@ -44,31 +44,18 @@ def _terminal_width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def show_view(view: RenderableType, screen: Console | None = None, *, whole_lines: bool = False) -> None:
-    """Print a view; into a pipe without the blanks that pad tables.
-
-    Args:
-        view: What to print.
-        screen: Where to; the standard output if `None`.
-        whole_lines: Leave long lines to the terminal, so that each stays one line for other programs.
-    """
-    screen = screen or make_screen()
-    if screen.is_terminal:
-        screen.print(view, soft_wrap=whole_lines)
-        return
-    with screen.capture() as captured:
-        screen.print(view, soft_wrap=whole_lines)
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
-
-
 def show_blocks(blocks: Iterable[Block]) -> None:
-    """Print views on standard output."""
-    from rich.console import Group
-
+    """Print views on standard output; into a pipe without the blanks that pad tables."""
     from toolbelt.render.terminal import render_terminal
 
     screen = make_screen()
-    show_view(Group(*render_terminal(blocks, screen)), screen)
+    lines = render_terminal(blocks, screen)
+    if screen.is_terminal:
+        from rich.console import Group
+
+        screen.print(Group(*lines), soft_wrap=True)
+    else:
+        sys.stdout.write("".join(f"{line.plain.rstrip()}\n" for line in lines))
 
 
 def print_json(data: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import assert_never
 
@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.text import Text
 
 from toolbelt.render.numbers import NOTHING, format_cell, format_interval
-from toolbelt.text import visible
-from toolbelt.views.blocks import Block, Details, Heading, Line, Listing, Note, Picture, Shares
+from toolbelt.text import visible, visible_lines
+from toolbelt.views.blocks import Block, Code, Details, Heading, Line, Listing, Note, Picture, Shares
 from toolbelt.views.cells import Badge, Bar, Cell, Proportion, Shaded, Span, Tone
-from toolbelt.views.table import Column, Group, Row, Table
+from toolbelt.views.table import Column, Row, Table
 
 STYLES: Mapping[Tone, str] = MappingProxyType(
     {
@@ -44,7 +44,7 @@ _LEAST_CUT = 12
 
 
 def render_terminal(blocks: Iterable[Block], screen: Console) -> list[Text]:
-    """Lines that fit the screen's width; a name that finds no room is folded, and no figure is ever cut."""
+    """Lines that fit the screen's width, but for code; a name without room is folded, and no figure is ever cut."""
     draw = can_draw(screen)
     lines = list(_Terminal(screen, draw).lines(blocks, screen.width))
     for line in lines if not draw else ():
@@ -125,10 +125,13 @@ class _Terminal:
                 yield from self._wrapped(Text(visible(block.text), STYLES[block.tone]), width)
             case Line():
                 spans = ((_inline(span.text), STYLES[span.tone]) for span in block.spans)
-                yield from self._wrapped(Text.assemble(*spans), width)
+                line = Text.assemble(*spans)
+                yield from [line] if block.is_whole else self._wrapped(line, width)
             case Listing():
                 for item in block.items:
                     yield from self._wrapped(Text(visible(item.text), STYLES[item.tone]), width, _INDENT)
+            case Code():
+                yield from map(Text, visible_lines(block.text).split("\n"))
             case Shares():
                 yield from self._shares(block, width)
             case Table():
@@ -136,13 +139,16 @@ class _Terminal:
             case Picture():
                 yield from self._wrapped(Text(visible(f"{block.title}: {block.caption}")), width)
             case Details():
-                title = Text(visible(block.title), _bold(block.tone))
-                title.append(f"  {visible(block.aside)}" if block.aside else "", "not bold default")
-                yield from self._wrapped(title, width)
-                for line in self.lines(block.blocks, max(1, width - 2 * _INDENT)):
-                    yield Text(" " * min(2 * _INDENT, width - 1)).append_text(line)
+                yield from self._details(block, width)
             case _:
                 assert_never(block)
+
+    def _details(self, details: Details, width: int) -> Iterator[Text]:
+        title = Text(visible(details.title), _bold(details.tone))
+        title.append(f"  {visible(details.aside)}" if details.aside else "", "not bold default")
+        yield from self._wrapped(title, width)
+        for line in self.lines(details.blocks, max(1, width - 2 * _INDENT)):
+            yield Text(" " * min(2 * _INDENT, width - 1)).append_text(line)
 
     def _wrapped(self, text: Text, width: int, indent: int = 0) -> Iterator[Text]:
         indent = min(indent, max(0, width - 1))
@@ -174,16 +180,20 @@ class _Terminal:
         for number, places in enumerate(layout.blocks):
             if number:
                 yield Text()
-            yield from layout.header(places)
+            cells = iter(layout.cells)
+            if any(table.label or layout.headers[place] != [""] for place in places):
+                yield from layout.header(places)
             for group, rows in table.by_group():
                 if group is not None:
-                    yield from layout.row(Text(visible(group.label)), self._group_cells(table, group), places, "bold")
+                    yield from layout.row(Text(visible(group.label)), self.cells(group.cells, table), places, "bold")
                 for row in rows:
-                    cells = [self.cell(cell, column) for cell, column in zip(row.cells, table.columns, strict=True)]
-                    yield from layout.row(layout.label(row, is_inside=group is not None), cells, places)
+                    yield from layout.row(layout.label(row, is_inside=group is not None), next(cells), places)
                     for note in row.notes if number == 0 else ():
                         text = Text(visible(note), STYLES[Tone.FAINT])
                         yield from self._wrapped(text, width, _INDENT * (2 if group else 1))
+        if layout.left_out:
+            hint = f"no room for: {', '.join(layout.left_out)} (--json has all)"
+            yield from self._wrapped(Text(hint, STYLES[Tone.FAINT]), width)
 
     def _list(self, table: Table, layout: _Layout, width: int) -> Iterator[Text]:
         """A line for each figure, where the screen is too narrow for a label and a figure side by side."""
@@ -198,9 +208,10 @@ class _Terminal:
                         named = Text(f"{visible(column.name)} ").append_text(text)
                         yield from self._wrapped(named, width, _INDENT * (2 if group else 1))
 
-    def _group_cells(self, table: Table, group: Group) -> list[Text]:
-        cells = [self.cell(cell, column) for cell, column in zip(group.cells, table.columns, strict=False)]
-        return cells + [Text()] * (len(table.columns) - len(cells))
+    def cells(self, cells: Sequence[Cell], table: Table) -> list[Text]:
+        """A text for each column, empty where a group has no figure."""
+        texts = [self.cell(cell, column) for cell, column in zip(cells, table.columns, strict=False)]
+        return texts + [Text()] * (len(table.columns) - len(texts))
 
     def cell(self, cell: Cell, column: Column) -> Text:
         match cell:
@@ -226,21 +237,23 @@ class _Layout:
 
     def __init__(self, table: Table, width: int, terminal: _Terminal) -> None:
         self._table, self._screen_width, self._console = table, width, terminal.screen
-        self._labels = [self.label(row, is_inside=table.has_groups) for row in table.rows]
+        has_groups = table.has_groups
+        self._labels = [self.label(row, is_inside=has_groups) for row in table.rows]
         self._labels += [Text(visible(group.label)) for group, _ in table.by_group() if group is not None]
-        self._headers = [[*map(visible, (column.short or column.name).split("\n"))] for column in table.columns]
-        self._widths = []
-        for place, column in enumerate(table.columns):
-            cells = [terminal.cell(row.cells[place], column) for row in table.rows]
-            cells += [terminal.cell(g.cells[place], column) for g in table.groups if place < len(g.cells)]
-            self._widths.append(max([*map(cell_len, self._headers[place]), *(cell.cell_len for cell in cells)]))
+        self.headers = [[*map(visible, (column.short or column.name).split("\n"))] for column in table.columns]
+        self.cells = [terminal.cells(row.cells, table) for row in table.rows]
+        every = [*self.cells, *(terminal.cells(group.cells, table) for group in table.groups)]
+        self._widths = [
+            max([*map(cell_len, lines), *(cells[place].cell_len for cells in every)])
+            for place, lines in enumerate(self.headers)
+        ]
         fixed = [place for place, column in enumerate(table.columns) if not column.is_cut]
         bars = {p for p in fixed if any(isinstance(row.cells[p], Bar) for row in table.rows)}
-        longest = max([cell_len(table.label), *(label.cell_len for label in self._labels)])
+        longest = max([cell_len(visible(table.label)), *(label.cell_len for label in self._labels)])
+        fixed = self._without_spare(fixed, width - min(longest, width // 2), bars)
         self.label_width = self._label_width(longest, [place for place in fixed if place not in bars])
         if self._total(fixed) > width:  # figures say the same as bars
             fixed = [place for place in fixed if place not in bars]
-        fixed = self._without_spare(fixed, width)
         for place in (place for place in fixed if table.columns[place].is_text):
             excess = self._total(fixed) - width
             self._widths[place] = max(self._least_width(place), self._widths[place] - max(0, excess))
@@ -251,6 +264,9 @@ class _Layout:
                 self._widths[place] = min(left, self._widths[place])
                 self.blocks[0].append(place)
                 left -= self._widths[place] + _GAP
+        shown = {place for block in self.blocks for place in block} | bars
+        hidden = [place for place in range(len(table.columns)) if place not in shown and self._widths[place]]
+        self.left_out = [visible(name) for place in hidden if (name := table.columns[place].name)]
 
     @property
     def fits(self) -> bool:
@@ -262,12 +278,12 @@ class _Layout:
         return Text(label)
 
     def header(self, places: Sequence[int]) -> Iterator[Text]:
-        high = max((len(self._headers[place]) for place in places), default=1)
+        high = max((len(self.headers[place]) for place in places), default=1)
         for number in range(high):
-            label = self._table.label if number == high - 1 else ""
+            label = visible(self._table.label) if number == high - 1 else ""
             cells = []
             for place in places:
-                lines = self._headers[place]
+                lines = self.headers[place]
                 skipped = high - len(lines)
                 cells.append(Text(lines[number - skipped] if number >= skipped else ""))
             yield self._line(Text(label), cells, places, "bold")
@@ -310,14 +326,15 @@ class _Layout:
         widest = max(map(self._least_width, places), default=0)
         if longest + sum(_GAP + each for each in widths) <= self._screen_width:
             return longest
-        available_width = max(_LEAST_LABEL, min(self._screen_width // 3, self._screen_width - _GAP - widest))
+        left = self._screen_width - sum(_GAP + self._least_width(place) for place in places)
+        available_width = max(_LEAST_LABEL, left, min(self._screen_width // 3, self._screen_width - _GAP - widest))
         return max(1, min(longest, available_width, self._screen_width))
 
-    def _without_spare(self, places: list[int], width: int) -> list[int]:
-        """The columns that fit: of the spare ones, those to the right are left out first."""
+    def _without_spare(self, places: list[int], width: int, bars: Collection[int]) -> list[int]:
+        """The columns that fit beside the labels: of the spare ones, those to the right are left out first."""
         kept = list(places)
         for place in reversed([place for place in places if self._table.columns[place].is_spare]):
-            if self.label_width + sum(_GAP + self._least_width(each) for each in kept) <= width:
+            if sum(_GAP + self._least_width(each) for each in kept if each not in bars) <= width:
                 break
             kept.remove(place)
         return kept
@@ -326,7 +343,7 @@ class _Layout:
         """Of a column of words that can be folded, the least; of figures, what they take."""
         if not self._table.columns[place].is_text:
             return self._widths[place]
-        return min(self._widths[place], max(_LEAST_WORDS, *map(cell_len, self._headers[place])))
+        return min(self._widths[place], max(_LEAST_WORDS, *map(cell_len, self.headers[place])))
 
     def _total(self, places: Sequence[int]) -> int:
         return self.label_width + sum(_GAP + self._widths[place] for place in places)
@@ -341,8 +358,10 @@ class _Layout:
 
 
 def _stand_apart(before: Block, block: Block) -> bool:
-    """Whether there is an empty line between two blocks: around tables and bars, after lists, before headings."""
-    if isinstance(before, Shares) and isinstance(block, Line | Note):
+    """Whether there is an empty line between two blocks: around tables and bars, after lists, above headings."""
+    if isinstance(before, Heading) or (isinstance(before, Shares) and isinstance(block, Line | Note)):
+        return False
+    if Note("") in (before, block):  # a blank line by itself
         return False
     return isinstance(before, Table | Shares | Listing) or isinstance(block, Table | Shares | Heading)
 

@@ -30,15 +30,27 @@ class Note(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A paragraph whose pieces differ in tone."""
+    """A paragraph whose pieces differ in tone.
+
+    Attributes:
+        spans: In order.
+        is_whole: Whether a terminal leaves it one line, however long, for other programs.
+    """
 
     spans: tuple[Span, ...]
+    is_whole: bool = False
 
 
 class Listing(NamedTuple):
     """Sentences of equal rank, one below the other."""
 
     items: tuple[Span, ...]
+
+
+class Code(NamedTuple):
+    """Text of which every line stays as it is: a schema, or an entry to paste into a file."""
+
+    text: str
 
 
 class Part(NamedTuple):
@@ -100,4 +112,4 @@ class Details(NamedTuple):
     is_open: bool = False
 
 
-Block = Heading | Note | Line | Listing | Shares | Table | Picture | Details
+Block = Heading | Note | Line | Listing | Code | Shares | Table | Picture | Details

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from toolbelt.views.cells import Cell
+from toolbelt.views.cells import Cell, Span
 
 
 class Column(NamedTuple):
@@ -122,3 +122,8 @@ class Table(NamedTuple):
             self.caption,
             self.is_numbered,
         )
+
+
+def facts_table(facts: Iterable[tuple[str, str]]) -> Table:
+    """Labels, and what is known under each; without headings."""
+    return Table("", (Column("", is_text=True),), tuple(Row(label, (Span(text),)) for label, text in facts))

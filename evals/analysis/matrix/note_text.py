@@ -27,7 +27,10 @@ def describe_matrix_note(note: MatrixNote) -> str:
         case SideNote():
             return describe_side_note(note)
         case UnassignableToolsets():
-            return f"Not to be chosen, for going by the case and not by the model: {', '.join(note.toolsets)}."
+            return (
+                f"toolbelt.yaml cannot name {', '.join(note.toolsets)} for a model, as that depends on the case: "
+                "what it names is chosen from the others."
+            )
         case ShownVariants():
             return "Variants are shown, and never chosen: they are experiments."
         case FailedTrials():

@@ -22,6 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
 
+from toolbelt.evals.views.matrix_text import STEPS, heat_colour
 from toolbelt.text import visible
 
 _SI = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -325,9 +326,13 @@ DARK: Mapping[str, str] = MappingProxyType(
         "#f4f4f4": "#22272c",
         "#c4c4c4": "#3a424a",
         "#3d3d3d": "#c3cad1",
+        # The heat map's scale runs the other way, so that much is bright, and so does what is written on its cells.
+        **{heat_colour(step): heat_colour(STEPS - step) for step in range(STEPS + 1)},
+        "#000000": "#fefefe",
+        "#fefefe": "#000000",
     }
 )
-"""Light to dark. Other colours are the same in both: those of the heat map's cells, and of what is written on them."""
+"""Light to dark; other colours are the same in both."""
 _KINDS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 
 

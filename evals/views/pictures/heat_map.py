@@ -42,7 +42,9 @@ _TINY = 6.3
 _WIDE, _WIDEST, _HIGH, _GAP = 0.78, 2.4, 0.4, 0.03
 """Size of a cell, in inches."""
 _WHITE = "#fefefe"
-"""On dark cells, which are as dark on a dark page: plain white is the colour of the page."""
+"""On dark cells, which are light on a dark page, where this turns black; plain white is the colour of the page."""
+_BLACK = "#010101"
+"""On cells of the middle, in light and dark alike."""
 _TURN = 40.0
 """Degrees by which toolset names are turned if they are too long for their column."""
 _FAR_COLUMNS, _FAR_ROWS = 14, 20
@@ -154,6 +156,8 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
         return
     colour = heat_colour(cell.step)
     ink = ink_on(colour).replace("#ffffff", _WHITE)
+    if ink == ink_on(heat_colour(STEPS - cell.step)):  # of the middle, which is as light on a dark page
+        ink = _BLACK
     sheet.bar(left, bottom, wide, high, facecolor=colour, linewidth=0)
     if cell.is_chosen or cell.is_unsure:
         _frame(sheet, left, bottom, wide, high, is_sure=cell.is_chosen)

@@ -12,29 +12,28 @@ from rich.console import Console
 from tests.evals.drafts.samples import CATALOG, ONE_EACH, make_jobs
 from tests.wording import mentions
 from toolbelt.evals.cli.dataset_generate_views import (
+    drafts_table,
     estimate_data,
     estimate_view,
     notify_summary,
     summary_data,
-    summary_view,
 )
 from toolbelt.evals.drafts.folder import DraftFolder
 from toolbelt.evals.drafts.generate import DraftEstimate
 from toolbelt.evals.drafts.writing import NOT_ASKED, DraftSummary, ShortTool
+from toolbelt.render.terminal import render_terminal
+from toolbelt.views.blocks import Block
 
 FOLDER = DraftFolder(Path("mine"))
 
 
-def drawn(view: object, console: Console | None = None) -> str:
-    console = console or Console(width=100)
-    with console.capture() as captured:
-        console.print(view)
-    return captured.get()
+def drawn(*blocks: Block) -> str:
+    screen = Console(file=io.StringIO(), width=100)
+    return "".join(f"{line.plain}\n" for line in render_terminal(blocks, screen))
 
 
 def test_E9_kinds_are_shown_the_most_frequent_first() -> None:
-    screen = Console(file=io.StringIO(), width=100)
-    shown = drawn(summary_view(DraftSummary(kinds=Counter({"near-miss": 1, "single": 1200})), screen), screen)
+    shown = drawn(drafts_table(DraftSummary(kinds=Counter({"near-miss": 1, "single": 1200}))))
     assert [line.split() for line in shown.splitlines() if line.strip()] == [
         ["drafts", "cases"],
         ["single", "1,200"],
@@ -70,7 +69,7 @@ def test_E3_all_that_became_of_lines_is_told(capsys: pytest.CaptureFixture[str])
 def test_E6_an_estimate_says_what_is_kept_and_what_is_unknown() -> None:
     jobs = make_jobs(ONE_EACH, CATALOG.tools)
     found = DraftEstimate(1, 3, 1234, 90, None)
-    shown = " ".join(drawn(estimate_view(found, jobs, "m\x1b[31m")).split())
+    shown = " ".join(drawn(*estimate_view(found, jobs, "m\x1b[31m")).split())
     assert mentions(shown, "4 tools", "8 cases", "1 request", "\\x1b[31m", "3 answers", "1,234 prompt")
     data = estimate_data(found, jobs, "m")
     assert (data["dry_run"], data["cases"], data["answered"], data["cost_usd"]) == (True, 8, 3, None)

@@ -68,12 +68,12 @@ def test_E3_show_counts_what_a_dataset_holds(toolbelt: Toolbelt, mine: Path) -> 
         ran.out
         == f"""\
 mine  3 cases in mine/cases.jsonl
-layout      toolbelt's own: calls in `expected`; a name that means no tool is an error
-catalog     small: 5 tools in 3 plugins (mine/catalog.json)
-digest      {open_dataset("mine").digest}
-clusters    2
-answered    4 of 5 tools; none asks for file/read
-roles       developer
+layout    toolbelt's own: calls in `expected`; a name that means no tool is an error
+catalog   small: 5 tools in 3 plugins (mine/catalog.json)
+digest    {open_dataset("mine").digest}
+clusters  2
+answered  4 of 5 tools; none asks for file/read
+roles     developer
 
 kind    cases
 none        2
@@ -91,7 +91,7 @@ def test_E3_show_says_what_is_left_out_and_which_loadouts_there_are(toolbelt: To
     ran = toolbelt("dataset", "show", "theirs")
     assert ran.code == 0
     assert mentions(ran.err, "note", "Some One", 1, "nope")
-    assert "loadouts    Some One (1)\n" in ran.out
+    assert "loadouts  Some One (1)\n" in ran.out
     assert "line 2: b (gone\\x1b)\n" in ran.out
     data = toolbelt("dataset", "show", "theirs", "--json").json
     assert data["layout"] == "public"
@@ -108,21 +108,21 @@ def test_E3_one_case_whole(toolbelt: Toolbelt, mine: Path) -> None:
         ran.out
         == """\
 push  single #easy
-line        1 of mine/cases.jsonl
-role        developer
+line  1 of mine/cases.jsonl
+role  developer
 
 system: Be\\x1b[31m brief.
 user: Send it off.
 
-right       git/git_push(remote="origin", force?=true | null, …)
-or          web/read or web/search, whatever the arguments
-and         git/git_log, whatever the arguments
-forbidden   file/read
-allowed too web/search
-offered     git/git_push, git/git_log, web/search
-result      git/git_push: done
-result      git/git_push: {"ok":true}
-match       ordered, at most 2 steps
+right        git/git_push(remote="origin", force?=true | null, …)
+or           web/read or web/search, whatever the arguments
+and          git/git_log, whatever the arguments
+forbidden    file/read
+allowed too  web/search
+offered      git/git_push, git/git_log, web/search
+result       git/git_push: done
+result       git/git_push: {"ok":true}
+match        ordered, at most 2 steps
 """
     )
 
@@ -131,7 +131,7 @@ match       ordered, at most 2 steps
     ("case_id", "right"), [pytest.param("chat", "no call", id="no-call"), pytest.param("any", "any call", id="any")]
 )
 def test_E3_a_case_without_a_right_call(toolbelt: Toolbelt, mine: Path, case_id: str, right: str) -> None:
-    assert f"right       {right}\n" in toolbelt("dataset", "show", "mine", "--case", case_id).out
+    assert f"right  {right}\n" in toolbelt("dataset", "show", "mine", "--case", case_id).out
 
 
 def test_E3_one_case_as_json(toolbelt: Toolbelt, mine: Path) -> None:

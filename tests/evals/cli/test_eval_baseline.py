@@ -117,7 +117,7 @@ def test_showing_one(toolbelt: Toolbelt, shop: Path) -> None:
     assert lines[0].startswith("baseline reports/baseline.json: dataset shop (")
     assert lines[0].endswith("), 3 cases")
     assert mentions(lines[1], "shop", "limit 10", "seed 0", "toolbelt")
-    assert [line.split()[:4] for line in lines[3:]] == [
+    assert [line.split()[:4] for line in lines[5:]] == [
         ["local/bm25", "·", "full", "66.7%"],
         ["local/bm25", "·", "oracle", "66.7%"],
     ]

@@ -17,14 +17,14 @@ def test_E7_a_table_over_discordances(toolbelt: Toolbelt) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "discordance  cases to see 3.0%\n"
-        "         5%                463\n"
-        "        10%                920\n"
-        "        20%              1,800\n"
-        "        30%              2,677\n"
+        "5%                         463\n"
+        "10%                        920\n"
+        "20%                      1,800\n"
+        "30%                      2,677\n"
         "\n"
-        "At a power of 80% and a level of 95%, two-sided, by the tests that verdicts go by. The discordance\n"
-        "is the share of cases that just one of the two arms answers rightly. A case here stands alone and is asked\n"
-        "once: paraphrases of one task count for less (--cluster-size), and epochs for less than as many cases.\n"
+        "At a power of 80% and a level of 95%, two-sided, by the tests that verdicts go by. The discordance "
+        "is the share of cases that just one of the two arms answers rightly. A case here stands alone and is\n"
+        "asked once: paraphrases of one task count for less (--cluster-size), and epochs for less than as many cases.\n"
     )
 
 

@@ -116,8 +116,10 @@ def test_the_heat_map_is_a_table_and_no_picture_beside_it() -> None:
 def test_its_colours_are_those_of_the_pictures() -> None:
     (style,) = Read.of(page_text(small_run())).find("style")
     rules = re.findall(r"\.heat\.h(\d+), \.scale \.h\d+ \{ background: (#\w+); color: (#\w+); \}", style.text)
-    wanted = [heat_colour(step) for step in range(STEPS + 1)]
-    assert rules == [(str(step), colour, ink_on(colour)) for step, colour in enumerate(wanted)]
+    light = [heat_colour(step) for step in range(STEPS + 1)]
+    assert rules == [
+        (str(step), colour, ink_on(colour)) for scale in (light, light[::-1]) for step, colour in enumerate(scale)
+    ]
 
 
 def test_E8_what_a_probe_did_not_make_is_not_said_to_fail() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 from rich.console import Console, Group
@@ -23,8 +23,8 @@ from toolbelt.evals.views.matrix import matrix_markdown, matrix_view, recommende
 from toolbelt.evals.views.matrix_text import heat_colour, heat_step
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.loadouts.fit_text import describe_fit
-from toolbelt.render.screen import show_view
 from toolbelt.render.terminal import render_terminal
+from toolbelt.views.blocks import Block
 
 GOOD = "+" * 90 + "-" * 10
 RUN = WrittenRun(
@@ -39,16 +39,19 @@ RUN = WrittenRun(
 )
 
 
-def shown(matrix: Matrix, width: int, capsys: pytest.CaptureFixture[str], *, whole: bool = True) -> str:
+def drawn(blocks: Iterable[Block], width: int) -> str:
     screen = Console(file=io.StringIO(), width=width, highlight=False)
+    return "".join(f"{line.plain}\n" for line in render_terminal(blocks, screen))
+
+
+def shown(matrix: Matrix, width: int, *, whole: bool = True) -> str:
     heading, entries = recommended_view(matrix)
-    show_view(Group(*render_terminal((*matrix_view(matrix, whole=whole), heading), screen)), screen)
-    return capsys.readouterr().out + entries
+    return drawn((*matrix_view(matrix, whole=whole), heading), width) + entries
 
 
-def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_E10_the_whole_of_it() -> None:
     found = matrix_of(RUN, 0.1)
-    text = shown(found, 100, capsys)
+    text = shown(found, 100)
     lines = text.splitlines()
     assert lines[1] == f"Run {found.run}, dataset assistant, catalog assistant: 100 cases, 3 models × 3 toolsets."
     [head, *rows] = [re.split(r"\s{2,}", line) for line in lines[4:8]]
@@ -73,11 +76,9 @@ def test_E10_the_whole_of_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("width", [200, 80, 60, 40])
 @pytest.mark.parametrize(("models", "toolsets"), [(1, 1), (1, 30), (30, 1), (3, 12), (30, 30)])
-def test_E10_no_figure_is_cut_however_narrow_the_screen(
-    width: int, models: int, toolsets: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_E10_no_figure_is_cut_however_narrow_the_screen(width: int, models: int, toolsets: int) -> None:
     matrix = large(models, toolsets)
-    text = shown(matrix, width, capsys)
+    text = shown(matrix, width)
     assert all(len(line) <= width for line in text.split("For toolbelt.yaml")[0].splitlines())
     figures = re.findall(r"\d+\.\d%", text)
     for row in matrix.rows:
@@ -87,15 +88,15 @@ def test_E10_no_figure_is_cut_however_narrow_the_screen(
     assert len(figures) >= models * toolsets
 
 
-def test_E10_toolsets_are_rows_where_that_takes_fewer_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "\ntoolset" in shown(large(2, 30), 80, capsys)
-    assert "\nmodel" in shown(large(30, 2), 80, capsys)
-    assert "\nmodel" in shown(large(2, 2), 80, capsys)
+def test_E10_toolsets_are_rows_where_that_takes_fewer_tables() -> None:
+    assert "\ntoolset" in shown(large(2, 30), 80)
+    assert "\nmodel" in shown(large(30, 2), 80)
+    assert "\nmodel" in shown(large(2, 2), 80)
 
 
-def test_C_foreign_names_are_made_visible_and_paste_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_C_foreign_names_are_made_visible_and_paste_as_they_are() -> None:
     arms = [Asked("full", GOOD, 9000, model="\x1b[31mred\u202e"), Asked("tiered", GOOD, 90, model="\x1b[31mred\u202e")]
-    text = shown(matrix_of(arms, 0.1), 80, capsys)
+    text = shown(matrix_of(arms, 0.1), 80)
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert '  - name: "\\e[31mred\\u202E"' in text
@@ -110,14 +111,14 @@ def test_E10_accuracy_is_shaded_where_there_are_colours_and_plain_elsewhere() ->
     assert f"48;2;{red};{green};{blue}" in file.getvalue()
 
 
-def test_E7_nothing_to_paste_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(matrix_of([Asked("full", "++", 9000)]), 80, capsys)
+def test_E7_nothing_to_paste_is_said() -> None:
+    text = shown(matrix_of([Asked("full", "++", 9000)]), 80)
     assert "There is nothing to be written into toolbelt.yaml." in text
     assert "models:" not in text
 
 
-def test_E7_what_is_not_sure_has_a_mark_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80, capsys)
+def test_E7_what_is_not_sure_has_a_mark_of_its_own() -> None:
+    text = shown(matrix_of([Asked("full", "++", 9000), Asked("tiered", "++", 90)]), 80)
     assert "?^ 100.0%" in text
     assert mentions(
         " ".join(text.split()), "? for toolbelt.yaml, not sure: the best as measured, though another may be better"
@@ -125,7 +126,7 @@ def test_E7_what_is_not_sure_has_a_mark_of_its_own(capsys: pytest.CaptureFixture
     assert "*" not in text
 
 
-def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFixture[str]) -> None:
+def test_E4_what_cannot_fit_is_told_once_for_each_model() -> None:
     room = ModelLimits(context_window=8192, output_reserve=1024)
     arms = [
         Asked(f"loadout:x{number}", "x" * 9, tokens, reason=describe_fit(room.fit("m", tokens, 9))[0])
@@ -133,13 +134,13 @@ def test_E4_what_cannot_fit_is_told_once_for_each_model(capsys: pytest.CaptureFi
     ]
     left_out = (LeftOutArm("m", "loadout:auto", FitVerdict.REFUSES, "No loadout fits."),)
     run = WrittenRun([*arms, Asked("tiered", "+" * 9, 90)], rooms={"m": room}, left_out=left_out)
-    text = " ".join(shown(matrix_of(run), 80, capsys).split())
+    text = " ".join(shown(matrix_of(run), 80).split())
     assert "m with loadout:auto: nothing fits: No loadout fits. " in text
     shared = text.partition("m with loadout:x0, loadout:x1, loadout:x2: ")[2].partition(" m: ")[0]
     assert mentions(shared, "9 of 9 trials", "9,500 to 46,493 tokens", "1,024", "8,192", "definitions")
 
 
-def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets() -> None:
     toolsets = ("full", "loadout:auto", *(f"loadout:team-{number}" for number in range(7)), "tiered")
     arms = []
     for number in range(5):
@@ -147,9 +148,7 @@ def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pyt
             trials = "x" * 40 if place < number else "+" * (30 - place) + "-" * (10 + place)
             arms.append(Asked(toolset, trials, 9000 - 100 * place, model=f"provider/a-model-with-a-name-{number}"))
     matrix = matrix_of(arms)
-    screen = Console(file=io.StringIO(), width=120, highlight=False)
-    show_view(Group(*render_terminal(matrix_view(matrix), screen)), screen)
-    short = capsys.readouterr().out
+    short = drawn(matrix_view(matrix), 120)
     assert len(short.splitlines()) <= 30, "what is to be pasted comes on top"
     assert len(re.findall(r"\d+\.\d%(?=\s)", short.partition("% right")[0])) == 50 - 10
     assert short.rstrip().endswith(f"more: toolbelt eval recommend {matrix.run}")
@@ -157,7 +156,7 @@ def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pyt
     assert not any(reason in short for row in matrix.rows for reason in describe_pick(row.pick)), (
         "all of them are elsewhere"
     )
-    assert len(shown(matrix, 120, capsys).splitlines()) > len(short.splitlines())
+    assert len(shown(matrix, 120).splitlines()) > len(short.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -181,19 +180,17 @@ def test_E10_short_it_is_below_35_lines_for_5_models_and_10_toolsets(capsys: pyt
         pytest.param([Asked("full", "0uu")], 0.1, ("m: nothing", "no right tool"), id="nothing"),
     ],
 )
-def test_E7_short_a_model_is_a_line_or_two(
-    arms: Sequence[Asked], margin: float, named: object, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = shown(matrix_of(arms, margin), 120, capsys, whole=False).splitlines()
+def test_E7_short_a_model_is_a_line_or_two(arms: Sequence[Asked], margin: float, named: object) -> None:
+    lines = shown(matrix_of(arms, margin), 120, whole=False).splitlines()
     assert any(mentions(line, named) for line in lines)
 
 
-def test_small_is_said_once_where_it_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+def test_small_is_said_once_where_it_is_spoken_of() -> None:
     found = matrix_of(RUN, 0.1)
     meaning = "small: the fewest tokens of definitions over all requests of a trial"
-    texts = (" ".join(shown(found, 120, capsys, whole=whole).split()) for whole in (True, False))
+    texts = (" ".join(shown(found, 120, whole=whole).split()) for whole in (True, False))
     assert [text.count(meaning) for text in texts] == [1, 1]
-    assert "small:" not in shown(matrix_of([Asked("full", GOOD)]), 120, capsys)
+    assert "small:" not in shown(matrix_of([Asked("full", GOOD)]), 120)
 
 
 def large(models: int, toolsets: int) -> Matrix:

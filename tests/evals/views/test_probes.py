@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 
 from tests.evals.probing.probes import PROBES, SAID, make_probe
 from tests.wording import mentions
 from toolbelt.evals.probing.checks import SUITE
 from toolbelt.evals.probing.learned_facts import News
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
-from toolbelt.evals.views.probe_news import entry_text, news_view
+from toolbelt.evals.views.probe_news import news_view
 from toolbelt.evals.views.probes import beside_view, inspected_view, list_view, probe_markdown, probe_view, probes_view
 from toolbelt.render.terminal import render_terminal
 from toolbelt.text import UNSAFE
@@ -66,18 +66,7 @@ class _Unicode(io.StringIO):
 def shown(view: Iterable[Block], width: int = 130, file: io.StringIO | None = None) -> str:
     """As it is printed into a pipe."""
     screen = Console(file=file or io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
-    return printed(Group(*render_terminal(view, screen)), screen)
-
-
-def news_shown(view: RenderableType) -> str:
-    screen = Console(file=io.StringIO(), width=130, highlight=False, markup=False, emoji=False)
-    return printed(view, screen)
-
-
-def printed(view: RenderableType, screen: Console) -> str:
-    with screen.capture() as captured:
-        screen.print(view)
-    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    return "".join(f"{line.plain.rstrip()}\n" for line in render_terminal(view, screen))
 
 
 def full(results: Sequence[ProbeResult], width: int = 130) -> str:
@@ -127,8 +116,14 @@ def test_what_a_server_said_cannot_move_the_cursor() -> None:
         shown(beside_view([result])),
         shown(inspected_view(result)),
         shown(list_view([result]), 100),
-        news_shown(news_view("m\x1b[2J", (News("caching", False, "of\x07 m", True),), replaces=False)),
-        entry_text({"name": "m\x1b[2J\u202e\x07", "max_tools": 1}).plain,
+        shown(
+            news_view(
+                "m\x1b[2J",
+                (News("caching", False, "of\x07 m", True),),
+                {"name": "m\x1b[2J\u202e\x07", "max_tools": 1},
+                replaces=False,
+            )
+        ),
     ):
         assert not {"\x1b", "\u202e", "\x07"} & set(text)
     assert "no \\x1b[31mred" in full([result])
@@ -172,27 +167,28 @@ def test_between_which_numbers_of_tools_a_limit_lies_is_said_in_every_form() -> 
         assert "the API takes" not in text
 
 
+ENTRY = {"name": "a: b", "max_tools": 1280}
+
+
 def test_of_news_that_is_only_what_was_seen_it_is_said() -> None:
     news = (News("max_tools", 64, "litellm", 128, "it may take more"),)
-    assert "  most tools  known: 64 (litellm); seen: 128; it may take more\n" in news_shown(
-        news_view("m", news, replaces=True)
-    )
+    text = shown(news_view("m", news, ENTRY, replaces=True))
+    assert "most tools  known: 64 (litellm); seen: 128; it may take more\n" in text
 
 
-def test_news_say_what_was_known_and_what_was_seen() -> None:
+def test_news_say_what_was_known_and_what_was_seen_and_give_yaml_to_paste() -> None:
     news = (News("parallel_calls", True, "litellm", False), News("max_tools", None, "", 1_280))
-    assert news_shown(news_view("a: b", news, replaces=False)) == (
-        "\nNot as it was known of a: b:\n"
-        "  parallel calls  known: yes (litellm); seen: no\n"
-        "  most tools      known: nothing; reported: 1,280\n"
+    assert shown(news_view("a: b", news, ENTRY, replaces=False)) == (
+        "Not as it was known of a: b:\n"
+        "parallel calls  known: yes (litellm); seen: no\n"
+        "most tools      known: nothing; reported: 1,280\n"
+        "\n"
         "To be written under `models` in toolbelt.yaml, as one more entry:\n"
+        "- name: 'a: b'\n"
+        "  max_tools: 1280\n"
     )
-    assert "in place of the entry" in news_shown(news_view("m", news[1:], replaces=True))
-    assert "Not known so far of m:" in news_shown(news_view("m", news[1:], replaces=True))
-
-
-def test_what_is_to_be_pasted_is_yaml() -> None:
-    assert entry_text({"name": "a: b", "max_tools": 1280}).plain == "- name: 'a: b'\n  max_tools: 1280"
+    assert "in place of the entry" in shown(news_view("m", news[1:], ENTRY, replaces=True))
+    assert "Not known so far of m:" in shown(news_view("m", news[1:], ENTRY, replaces=True))
 
 
 @given(st.lists(PROBES, min_size=1, max_size=3), st.integers(24, 160))

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.tokens import ToolTokens
-from toolbelt.console.inspection_view import MAX_NAMES, inspection_view
 from toolbelt.loadouts import Resolution, ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.inspection import Inspection
+from toolbelt.loadouts.inspection_view import MAX_NAMES, inspection_view
 from toolbelt.loadouts.loadout import WHOLE_CATALOG, whole_catalog
 from toolbelt.render.html import render_html
 from toolbelt.render.markdown import render_markdown

@@ -1,1 +1,0 @@
-"""The terminal: safe text, tables, pictures."""

@@ -1,0 +1,135 @@
+"""Models as views: the list, and all that is known of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, prices_data
+from toolbelt.models.provider_rules import find_rules
+from toolbelt.views.blocks import Block, Heading, Note
+from toolbelt.views.cells import Span, Tone
+from toolbelt.views.table import Column, Row, Table
+
+_UNKNOWN = Span("unknown", Tone.FAINT)
+_PRICES = ("input", "output", "cache_read", "cache_write")
+
+
+def models_view(models: Sequence[ModelFacts]) -> tuple[Block, ...]:
+    """Models, a line each; what comes last gives way on a narrow screen, and is named below."""
+    figures = ("window", "answer", "tools", "reserve", "parallel", "choice", "caching")
+    prices = ("$/M in", "$/M out", "$/M read", "$/M write")
+    words = ("tools", "parallel", "choice", "caching")
+    columns = [Column(name, is_text=name in words, is_spare=name != "window") for name in (*figures, *prices)]
+    columns.append(Column("provider", is_text=True, is_spare=True))
+    has_toolsets = any(facts.toolset for facts in models)  # few models have one, in few projects
+    if has_toolsets:
+        columns.append(Column("toolset", is_text=True, is_spare=True))
+    toolsets = [[Span(facts.toolset or "")] if has_toolsets else [] for facts in models]
+    rows = (Row(facts.name, (*_cells(facts), *toolset)) for facts, toolset in zip(models, toolsets, strict=True))
+    return (Table("model", tuple(columns), tuple(rows)),)
+
+
+def facts_view(
+    facts: ModelFacts, steps: Sequence[tuple[int, ModelPrices]] = (), seen: Mapping[str, bool | int] | None = None
+) -> tuple[Block, ...]:
+    """A model, fact by fact, with who says so.
+
+    Args:
+        facts: What is known of it.
+        steps: Its prices for longer prompts, each with the tokens above which they hold.
+        seen: What a probe showed, by fact; it stands beside what is known, and stands out where it is something else.
+    """
+    known_as = facts.known_as if facts.known_as not in (None, facts.name) else None
+    columns = (Column(""), Column("", is_text=True), *([Column("", is_text=True)] if seen else []))
+    rows = []
+    for label, key, value in _facts(facts):
+        source = Span("" if value is _UNKNOWN else _source(facts, key), Tone.FAINT)
+        rows.append(Row(label, (value, source, *([_seen(seen.get(key), value)] if seen else []))))
+    dearer = (Note(f"prompts above {above:,} tokens: {_listed(prices)}") for above, prices in steps)
+    return (
+        Heading(facts.name, f"litellm's {known_as}" if known_as else ""),
+        Table("", columns, tuple(rows)),
+        *dearer,
+    )
+
+
+def _seen(shown: bool | int | None, known: Span) -> Span:
+    if shown is None:
+        return Span("")
+    text = (_flag(shown) if isinstance(shown, bool) else _tokens(shown)).text
+    tone = Tone.FAINT if text == known.text else Tone.WARNING if known is _UNKNOWN else Tone.BAD
+    return Span(f"probe: {text}", tone)
+
+
+def _source(facts: ModelFacts, key: str) -> str:
+    """The source of a fact; for a provider's rule also where and when it was read."""
+    source = facts.sources.get(key, "")
+    rules = find_rules(facts) if key == "max_tools" and source == BY_RULES else None
+    if rules is None or (fact := rules.most_tools_fact) is None:
+        return source
+    text = f"{source}: {fact.sources[0].url} ({fact.sources[0].read.isoformat()})"
+    return f"{text}; {fact.note}" if fact.note else text
+
+
+def _listed(prices: ModelPrices) -> str:
+    shown = [f"{label} {price:.10g}" for label, price in prices_data(prices).items() if price is not None]
+    return f"$/M {', '.join(shown).replace('_', ' ')}"
+
+
+def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
+    prices = facts.prices
+    rows = [
+        ("provider", "provider", _word(facts.provider)),
+        ("for", "mode", _word(facts.mode)),
+        ("context window", "context_window", _tokens(facts.context_window)),
+        ("longest answer", "output_limit", _tokens(facts.output_limit)),
+        ("output reserve", "output_reserve", _tokens(facts.output_reserve)),
+        ("tool calling", "tool_calling", _flag(facts.tool_calling)),
+        ("parallel calls", "parallel_calls", _flag(facts.parallel_calls)),
+        ("tool choice", "tool_choice", _flag(facts.tool_choice)),
+        ("most tools", "max_tools", _tokens(facts.max_tools)),
+        ("caching", "caching", _flag(facts.caching)),
+    ]
+    if facts.toolset is not None:
+        rows.append(("toolset", "toolset", _word(facts.toolset)))
+    if prices is None:
+        return [*rows, ("prices", "prices", _UNKNOWN)]
+    return [
+        *rows,
+        ("$/M tokens of a prompt", "prices", _price(prices.input)),
+        ("$/M read from the cache", "prices", _price(prices.cache_read)),
+        ("$/M written to the cache", "prices", _price(prices.cache_write)),
+        ("$/M tokens of an answer", "prices", _price(prices.output)),
+    ]
+
+
+def _cells(facts: ModelFacts) -> tuple[Span, ...]:
+    return (
+        _tokens(facts.context_window),
+        _tokens(facts.output_limit),
+        _flag(facts.tool_calling),
+        _tokens(facts.output_reserve),
+        _flag(facts.parallel_calls),
+        _flag(facts.tool_choice),
+        _flag(facts.caching),
+        *(_price(getattr(facts.prices, key, None)) for key in _PRICES),
+        _word(facts.provider),
+    )
+
+
+def _word(value: str | None) -> Span:
+    return _UNKNOWN if value is None else Span(value)
+
+
+def _tokens(value: int | None) -> Span:
+    return _UNKNOWN if value is None else Span(f"{value:,}")
+
+
+def _flag(value: bool | None) -> Span:
+    if value is None:
+        return _UNKNOWN
+    return Span("yes", Tone.GOOD) if value else Span("no", Tone.BAD)
+
+
+def _price(value: float | None) -> Span:
+    return _UNKNOWN if value is None else Span(f"{value:.10g}")
