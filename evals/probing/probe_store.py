@@ -14,7 +14,7 @@ from toolbelt.evals.probing.checks import CHECKS, ProbePlan
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import one_line
 from toolbelt.evals.running.locks import RunLocks
-from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts, format_reply
+from toolbelt.evals.running.records import Attempts, RequestRecord, fold_attempts
 from toolbelt.evals.running.row_checks import (
     ATTEMPT_TYPES,
     EVERY_ROW,
@@ -107,25 +107,9 @@ class ProbeStore:
         Raises:
             StorageError: the disk failed, or the file was removed or replaced.
         """
-        reply, usage = record.reply, record.usage
-        values = (
-            probe,
-            key,
-            record.request,
-            record.attempt,
-            record.failure,
-            one_line(record.message, _LONGEST_MESSAGE),
-            None if reply is None else format_reply(reply),
-            len(record.offer.tools),
-            record.offer.tokens,
-            usage.prompt_tokens,
-            usage.completion_tokens,
-            usage.cached_read_tokens,
-            usage.cached_write_tokens,
-            record.latency_seconds,
-            record.cost_usd,
-            datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
+        failure, message, *figures = record.list_values()
+        words, now = one_line(str(message), _LONGEST_MESSAGE), datetime.now(UTC).isoformat(timespec="milliseconds")
+        values = (probe, key, record.request, record.attempt, failure, words, *figures, now)
         await self.store.writes.add((_ADD_REQUEST, values))
 
     async def add_check(self, probe: str, result: CheckResult) -> None:

@@ -10,11 +10,11 @@ import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NoReturn
 
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.responses.response import RecordedResponse, format_response, parse_response
 from toolbelt.sources import refuse_special
+from toolbelt.stores.sqlite_files import READ_ONLY, describe_disk_error, find_identity, raise_file_error, transaction
 
 VERSION = 1
 """Version of the table. A file of another version is refused, never changed."""
@@ -30,7 +30,6 @@ CREATE TABLE responses (
     response TEXT NOT NULL    -- a line of JSON, as in an export
 ) WITHOUT ROWID;
 """
-_READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
 
 
 class ResponseCache:
@@ -55,14 +54,14 @@ class ResponseCache:
                 refuse_special(path)
             self._connection = self._connect_to_read() if read_only else self._connect_to_write()
         except (OSError, sqlite3.OperationalError) as error:
-            raise StorageError(f"Cannot open the response cache {str(path)!r}: {_words(error)}.") from None
+            raise StorageError(f"Cannot open the response cache {str(path)!r}: {describe_disk_error(error)}.") from None
         try:
             with self._guarded():
                 self._check_tables(read_only=read_only)
         except BaseException:
             self._connection.close()
             raise
-        self._file = _identity(self._place)
+        self._file = find_identity(self._place)
 
     def __enter__(self) -> ResponseCache:
         return self
@@ -94,7 +93,7 @@ class ResponseCache:
         Raises:
             StorageError: the disk would not, or the file was removed or replaced, so that nothing would be stored.
         """
-        if _identity(self._place) != self._file:
+        if find_identity(self._place) != self._file:
             raise StorageError(
                 f"The response cache {str(self.path)!r} was removed or replaced while it was written to. "
                 "Start again, and keep the file in its place."
@@ -113,16 +112,10 @@ class ResponseCache:
     def delete(self, keys: Iterable[str]) -> int:
         """Delete responses, all or none; returns their number."""
         with self._guarded():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._connection):
                 before = self._connection.total_changes
                 self._connection.executemany("DELETE FROM responses WHERE key = ?", ((key,) for key in keys))
                 deleted = self._connection.total_changes - before
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
             self._connection.execute("VACUUM")
         return deleted
 
@@ -146,7 +139,7 @@ class ResponseCache:
             connection.execute("SELECT 1 FROM sqlite_master")
         except sqlite3.OperationalError as error:
             if (
-                error.sqlite_errorcode & 0xFF not in _READ_ONLY
+                error.sqlite_errorcode & 0xFF not in READ_ONLY
                 or self._place.with_name(f"{self.path.name}-wal").exists()
             ):
                 raise
@@ -180,42 +173,16 @@ class ResponseCache:
             self._make_table()
 
     def _make_table(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._connection):
             # Another process may have made it while this one waited.
             if not self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 self._connection.execute(_TABLE)
                 self._connection.execute(f"PRAGMA application_id={_APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version={VERSION}")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            self._refuse(error)
-
-    def _refuse(self, error: sqlite3.Error) -> NoReturn:
-        words = _words(error)
-        if any(sign in words for sign in ("not a database", "malformed", "decode to UTF-8", "no such table")):
-            raise ToolbeltError(f"{str(self.path)!r} is no response cache, or is damaged: {words}.") from None
-        raise StorageError(
-            f"The response cache {str(self.path)!r} cannot be used: {words}. What was recorded before is safe."
-        ) from None
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _words(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
+            raise_file_error(error, self.path, "response cache", "What was recorded before is safe.")

@@ -22,6 +22,7 @@ from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.shards import Shard, parse_shard
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.findings import Finding, Severity
+from toolbelt.stores.sqlite_files import transaction
 from toolbelt.text import plural
 
 _TABLES = ("cases", "requests", "responses", "trials")
@@ -121,7 +122,7 @@ def _merge(
                 known = str(shard.shard) in merged
                 merged[str(shard.shard)] = shard.row.run
                 plan = replace(plan, merged={str(part): merged[str(part)] for part in sorted(map(parse_shard, merged))})
-                with _attached(store, shard.path) as schema, store.guarded(), store.transaction():
+                with _attached(store, shard.path) as schema, store.guarded(), transaction(store.connection):
                     if target is None and number == 1:
                         store.insert_run(run, now, plan, shard.tokenizers)
                     _copy(store, schema, shard.row.run, run, is_known=known)

@@ -45,6 +45,23 @@ class RequestRecord:
     cost_usd: float | None
     response: ResponseMark | None = None
 
+    def list_values(self) -> tuple[object, ...]:
+        """The values of the columns, but for the keys and the offer, that the tables of runs and of probes share."""
+        usage = self.usage
+        return (
+            self.failure,
+            self.message,
+            None if self.reply is None else format_reply(self.reply),
+            len(self.offer.tools),
+            self.offer.tokens,
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cached_read_tokens,
+            usage.cached_write_tokens,
+            self.latency_seconds,
+            self.cost_usd,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Attempts:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
+from toolbelt.stores.sqlite_files import READ_ONLY
 
 VERSION = 5
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
@@ -157,8 +158,6 @@ TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
 
 ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES + _RESPONSES, 4: _RESPONSES})
 """For each earlier version, the tables that turn its file into one of this version; existing content is not changed."""
-READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
-"""SQLite's errors for a file that it can at most read."""
 _BUSY_SECONDS = 60
 
 

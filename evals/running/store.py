@@ -30,12 +30,12 @@ from toolbelt.evals.running.records import (
     TrialRecord,
     fold_attempts,
     format_case,
-    format_reply,
 )
 from toolbelt.evals.running.row_checks import find_damage, refuse_wrong_runs
 from toolbelt.evals.running.run_names import LATEST, draw_id
 from toolbelt.evals.running.schema import connect, create_tables
 from toolbelt.sources import refuse_special
+from toolbelt.stores.sqlite_files import describe_disk_error, find_identity, raise_file_error, transaction
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
@@ -98,7 +98,7 @@ class RunStore:
                 refuse_special(path)
             self.connection = connect(path.absolute())
         except (OSError, sqlite3.Error) as error:
-            raise StorageError(f"Cannot open {str(path)!r}: {_words(error)}.") from None
+            raise StorageError(f"Cannot open {str(path)!r}: {describe_disk_error(error)}.") from None
         try:
             with self.guarded():
                 create_tables(self.connection, str(path))
@@ -106,7 +106,7 @@ class RunStore:
             self.connection.close()
             raise
         self._name = str(path.absolute())
-        self._file = _identity(self._name)
+        self._file = find_identity(self._name)
         self._kept_lately: set[object] = set()
         self._checked: set[str] = set()
         self.writes = GroupedWrites(self._write)
@@ -131,7 +131,7 @@ class RunStore:
     def create(self, plan: Plan, tokenizers: Sequence[str]) -> str:
         """Begin a run; its id. The tokenizers are what counts the definitions of each arm."""
         now = datetime.now(UTC)
-        with self.guarded(), self.transaction():
+        with self.guarded(), transaction(self.connection):
             run = draw_id(self.connection, "runs", "run", now)
             self.insert_run(run, now, plan, tokenizers)
         self._checked.add(run)  # what this object writes is as toolbelt writes it
@@ -280,37 +280,21 @@ class RunStore:
         Raises:
             StorageError: the disk refused, or the file was removed or replaced, so that nothing more would be stored.
         """
-        reply, usage, offer = record.reply, record.usage, record.offer
-        values = (
-            run,
-            record.trial,
-            record.request,
-            record.attempt,
-            record.failure,
-            record.message,
-            None if reply is None else format_reply(reply),
-            offer.digest,
-            len(offer.tools),
-            offer.tokens,
-            usage.prompt_tokens,
-            usage.completion_tokens,
-            usage.cached_read_tokens,
-            usage.cached_write_tokens,
-            record.latency_seconds,
-            record.cost_usd,
-        )
+        offer, place = record.offer, (run, record.trial, record.request, record.attempt)
+        failure, message, reply, *figures = record.list_values()
+        values = (*place, failure, message, reply, offer.digest, *figures)
         rows: list[tuple[str, Row]] = [(_ADD_REQUEST, values)]
         if self._is_news(offer.digest):
             rows.append((_ADD_OFFER, (offer.digest, json.dumps(list(offer.by_name)))))
         if (mark := record.response) is not None:
             marked = (mark.key, mark.answer, mark.recorded, mark.is_reused, mark.cost_usd)
-            rows.append((_ADD_RESPONSE, (*values[:4], *marked)))
+            rows.append((_ADD_RESPONSE, (*place, *marked)))
         await self.writes.add(*rows)
 
     def add_cases(self, run: str, cases: Iterable[Case]) -> None:
         """Store cases, all or none, once for all their trials; a case that is already stored stays."""
         rows = [(run, case.id, format_case(case)) for case in cases]
-        with self.guarded(), self.transaction():
+        with self.guarded(), transaction(self.connection):
             self.connection.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", rows)
 
     def _is_news(self, key: object) -> bool:
@@ -344,7 +328,7 @@ class RunStore:
             StorageError: the disk refused, or the file was removed or replaced, so that they would be lost.
         """
         try:
-            with self.guarded(), self.transaction():
+            with self.guarded(), transaction(self.connection):
                 for statement, values in rows.items():
                     self.connection.executemany(statement, values)
                 self._check_place()
@@ -353,20 +337,8 @@ class RunStore:
             raise
 
     def _check_place(self) -> None:
-        if _identity(self._name) != self._file:
+        if find_identity(self._name) != self._file:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All that is written meanwhile is stored, or nothing of it."""
-        try:
-            self.connection.execute("BEGIN IMMEDIATE")
-            yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            if self.connection.in_transaction:  # a full disk has ended it already
-                self.connection.execute("ROLLBACK")
-            raise
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
@@ -377,22 +349,4 @@ class RunStore:
             self._refuse(error)
 
     def _refuse(self, error: sqlite3.Error) -> NoReturn:
-        words = _words(error)
-        if any(sign in words for sign in ("not a database", "malformed", "decode to UTF-8")):
-            raise ToolbeltError(f"{str(self.path)!r} is no file of runs, or is damaged: {words}.") from None
-        raise StorageError(
-            f"The file of runs {str(self.path)!r} cannot be used: {words}. What was kept before is safe."
-        ) from None
-
-
-def _identity(path: Path | str) -> tuple[int, int] | None:
-    """What identifies a file, so that another file under its name is noticed."""
-    try:
-        status = os.stat(path)  # noqa: PTH116  pathlib's takes thrice as long, and this is asked at every request
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _words(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
+        raise_file_error(error, self.path, "file of runs", "What was kept before is safe.")

@@ -17,6 +17,7 @@ from typing import Any
 
 from toolbelt.errors import StorageError
 from toolbelt.sessions.store import StoredSession, StoredState
+from toolbelt.stores.sqlite_files import describe_disk_error, transaction
 
 DEFAULT_FILE = Path(".toolbelt") / "sessions.db"
 VERSION = 1
@@ -92,7 +93,7 @@ class SqliteSessionStore:
         """
         keys = (_key(agent), _key(session_id))
         text = json.dumps(list(loaded))
-        with self._made() as connection, _transaction(connection):
+        with self._made() as connection, transaction(connection):
             row = connection.execute(_FIND, keys).fetchone()
             if (None if row is None else row[0]) != revision:
                 return False
@@ -108,7 +109,7 @@ class SqliteSessionStore:
         with self._existing() as connection:
             if connection is None:
                 return False
-            with _transaction(connection):
+            with transaction(connection):
                 keys = (_key(agent), _key(session_id))
                 return connection.execute("DELETE FROM states WHERE agent = ? AND session = ?", keys).rowcount > 0
 
@@ -160,7 +161,7 @@ class SqliteSessionStore:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with self._connected("rwc") as connection:
                 if not self._has_tables(connection):
-                    with _transaction(connection):
+                    with transaction(connection):
                         if not self._has_tables(connection):  # another process may have made them meanwhile
                             for statement in _TABLES.split(";"):
                                 connection.execute(statement)
@@ -221,20 +222,8 @@ class SqliteSessionStore:
             raise StorageError(f"The file of sessions {str(self.path)!r} cannot be used: {_words(error)}.") from None
 
 
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk has ended it already
-            connection.execute("ROLLBACK")
-        raise
-
-
 def _words(error: Exception) -> str:
-    words = str(getattr(error, "strerror", None) or error)
+    words = describe_disk_error(error)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of the code says more than anybody needs
     if isinstance(error, OSError):
         advice = "name another file, or make its folder one that can be written to"

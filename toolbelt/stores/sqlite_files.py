@@ -1,10 +1,20 @@
-"""What is a file of SQLite, without harm to the connections that this process has to it."""
+"""What the files of SQLite have in common: transactions, identity, errors."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
+from toolbelt.errors import StorageError, ToolbeltError
+
+READ_ONLY = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
+"""SQLite's errors for a file that it can at most read."""
+_DAMAGED = ("not a database", "malformed", "decode to UTF-8", "no such table")
+"""Parts of SQLite's messages; their codes are those of other errors, too."""
 _LEAST_PAGE = 512
 """Bytes of the smallest page that such a file can have."""
 
@@ -30,3 +40,49 @@ def is_sqlite_file(path: Path) -> bool:
     except sqlite3.DatabaseError as error:
         return getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_NOTADB  # another error is for its reader
     return True
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is written inside is stored at the end, or nothing of it."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has ended it already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def find_identity(path: Path | str) -> tuple[int, int] | None:
+    """What identifies a file, so that another file under its name is noticed; `None` if there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  pathlib's takes thrice as long, and this is asked at every request
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def describe_disk_error(error: Exception) -> str:
+    """What the disk or SQLite says, without the path."""
+    return str(getattr(error, "strerror", None) or error)
+
+
+def raise_file_error(error: sqlite3.Error, path: Path, kind: str, safe: str) -> NoReturn:
+    """Raise an error of a file of ours for one of SQLite.
+
+    Args:
+        error: SQLite's.
+        path: Of the file.
+        kind: What the file is, such as `file of runs`.
+        safe: What was stored before and is not lost.
+
+    Raises:
+        ToolbeltError: it is no such file, or is damaged.
+        StorageError: anything else.
+    """
+    words = describe_disk_error(error)
+    if any(part in words for part in _DAMAGED):
+        raise ToolbeltError(f"{str(path)!r} is no {kind}, or is damaged: {words}.") from None
+    raise StorageError(f"The {kind} {str(path)!r} cannot be used: {words}. {safe}") from None
