@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolbelt import __version__
@@ -14,14 +12,12 @@ from toolbelt.providers.answer import Answer
 from toolbelt.providers.chat import Failure, ModelError
 from toolbelt.providers.direct_answers import NotAnAnswer, read_body
 from toolbelt.providers.endpoints import Endpoint
-from toolbelt.providers.known_keys import find_keys, find_secrets
-from toolbelt.providers.provider_errors import make_answer_error, make_model_error
-from toolbelt.providers.rate_limits import find_hold
+from toolbelt.providers.known_keys import find_secrets
+from toolbelt.providers.provider_errors import make_answer_error
+from toolbelt.providers.timed_calls import TimedCalls
 
 if TYPE_CHECKING:
     import aiohttp
-
-    from toolbelt.providers.timed_http import TimedConnections
 
 LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes, after decompression; a body that does not end must not fill the memory."""
@@ -40,9 +36,8 @@ class DirectHttp:
 
     def __init__(self, endpoint: Endpoint, timeout_seconds: float) -> None:
         self._endpoint = endpoint
-        self._timeout_seconds = timeout_seconds
         self._headers = {**endpoint.headers, "Accept": "application/json", "User-Agent": f"toolbelt/{__version__}"}
-        self._connections: TimedConnections | None = None
+        self._calls = TimedCalls(timeout_seconds)
 
     async def post(self, body: bytes, read: Callable[[Answer], T]) -> T:
         """Post once; raises `ModelError` and nothing else.
@@ -51,46 +46,21 @@ class DirectHttp:
             body: What is sent.
             read: Makes a value of a successful answer; whatever it raises is an answer that cannot be read.
         """
-        from toolbelt.providers.timed_http import TimedConnections, Timing, current_timing
-
-        if self._connections is None or not self._connections.is_open_here:
-            self._connections = TimedConnections.take()
-        timing = Timing()
-        token = current_timing.set(timing)
-        start = time.perf_counter()
-
-        def elapsed_seconds() -> float:
-            return time.perf_counter() - start if timing.seconds is None else timing.seconds
-
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                response, answered = await self._post(self._connections.session, body)
-            if response.status < 400:
-                data = read_body(answered)
-                if not _is_failed(data):
-                    return read(Answer(data, elapsed_seconds(), self._keys, find_hold(timing.headers)))
-            failure = make_answer_error(
-                response.status, response.headers, answered, find_secrets(os.environ), elapsed_seconds()
-            )
-        except ModelError as refusal:
-            failure = refusal
-        except TimeoutError:
-            message = f"No answer within {self._timeout_seconds:g} s."
-            failure = ModelError(Failure.TIMEOUT, message, latency_seconds=time.perf_counter() - start)
-        except Exception as error:  # noqa: BLE001  whatever a server may send, it costs this request alone
-            failure = make_model_error(
-                error, timing.status, find_secrets(os.environ), elapsed_seconds(), timing.headers
-            )
-        finally:
-            current_timing.reset(token)
-        # Raised out here, where no other error is under way: what aiohttp raises may hold the headers, key and all.
-        raise failure
+        return await self._calls.call(partial(self._ask, body), read)
 
     async def close(self) -> None:
         """Release the connections."""
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            await connections.release()
+        await self._calls.close()
+
+    async def _ask(self, body: bytes, session: aiohttp.ClientSession, elapsed_seconds: Callable[[], float]) -> Any:
+        response, answered = await self._post(session, body)
+        if response.status < 400:
+            data = read_body(answered)
+            if not _is_failed(data):
+                return data
+        raise make_answer_error(
+            response.status, response.headers, answered, find_secrets(os.environ), elapsed_seconds()
+        )
 
     async def _post(self, session: aiohttp.ClientSession, body: bytes) -> tuple[aiohttp.ClientResponse, bytes]:
         async with session.post(self._endpoint.url, data=body, headers=self._headers, **self._proxy) as response:
@@ -102,11 +72,6 @@ class DirectHttp:
                         f"The server redirects to {place} in a way that loses the request: give that as the API base.",
                     )
             return response, await _read(response)
-
-    @cached_property
-    def _keys(self) -> list[str]:
-        """Read once: going through the environment for every answer costs as much as scoring it."""
-        return find_keys(os.environ)
 
     @cached_property
     def _proxy(self) -> dict[str, Any]:
