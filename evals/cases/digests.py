@@ -11,6 +11,8 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall
 
 _WHOLE = 2**256
+_to_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""Made once: `json.dumps` makes an encoder for each value."""
 
 
 class DatasetDigest:
@@ -64,7 +66,7 @@ def case_text(case: Case, written: Mapping[str, str] = FrozenDict()) -> str:
         "results": dict(zip(names(case.results), case.results.values(), strict=True)),
         "steps": case.steps,
     }
-    return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _to_json(data)
 
 
 def _call(call: ExpectedCall, tools: list[str]) -> list[Any]:

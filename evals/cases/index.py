@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Generic, TypeVar
 
@@ -23,7 +24,8 @@ MAX_FINDINGS = 1000
 MAX_EXCLUSIONS = 1000
 """Excluded cases that are listed; further ones are only counted."""
 _REMEMBERED_BYTES = 400_000
-"""Lines whose cases are remembered as read; a case takes about eight times its line in memory."""
+"""Lines whose cases are remembered as read; a case takes about eight times its line in memory. A file of no more bytes
+is read once, a longer one twice: for its layout, and for its cases."""
 _RULES_OF_KEYS = (UNKNOWN_KEY, OWN_KEY)
 _Value = TypeVar("_Value", bound=Hashable)
 
@@ -161,9 +163,15 @@ def read_layout(
     Raises:
         InvalidFileError: the file has no line.
     """
+    return _find_layout(read_lines(handle, source), source, has_imported_catalog=has_imported_catalog)
+
+
+def _find_layout(
+    lines: Iterable[CaseLine], source: str, *, has_imported_catalog: bool
+) -> tuple[Layout, tuple[Finding, ...]]:
     finder = LayoutDetector(has_imported_catalog=has_imported_catalog)
     number = 0
-    for line in read_lines(handle, source):
+    for line in lines:
         number = line.number
         finder.add_line(line.data, number)
     if not number:
@@ -193,9 +201,13 @@ def index_cases(
     Raises:
         InvalidFileError: every mistake of every line, at most `MAX_FINDINGS`.
     """
-    layout, findings = read_layout(handle, source, has_imported_catalog=has_imported_catalog)
+    is_small = handle.seek(0, os.SEEK_END) <= _REMEMBERED_BYTES
+    small = tuple(read_lines(handle, source)) if is_small else ()
+    layout, findings = _find_layout(
+        small or read_lines(handle, source), source, has_imported_catalog=has_imported_catalog
+    )
     builder = _IndexBuilder(CaseIndex(layout), source, names, findings)
-    for line in read_lines(handle, source):
+    for line in small or read_lines(handle, source):
         builder.read(line)
         if progress is not None and line.number % 200 == 0:
             progress(line.number)

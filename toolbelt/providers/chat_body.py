@@ -12,7 +12,8 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 """Half a surrogate pair: Python and JSON can hold it, but UTF-8 cannot, so it cannot be sent."""
 _HALF_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
 _INSTEAD = "\ufffd"
-_DENSE = (",", ":")
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+"""Made once: `json.dumps` makes an encoder for each value."""
 STRIPS_SCHEMAS = frozenset({"hosted_vllm"})
 """Providers for which litellm removes `strict` and `additionalProperties: false` from definitions."""
 
@@ -30,10 +31,10 @@ def chat_body(model: str, request: ChatRequest, provider: str = "openai") -> byt
     tools = request.tools
     if tools.definitions and request.sampling.tool_choice is not None:
         settings["tool_choice"] = choice_field(request.sampling.tool_choice)
-    text = json.dumps(settings, separators=_DENSE)
+    text = _to_json(settings)
     if "\\ud" in text or "\\uD" in text:  # halves, or pairs: the slow way finds out
         settings["messages"] = [sendable(message) for message in request.messages]
-        text = json.dumps(settings, separators=_DENSE)
+        text = _to_json(settings)
     if not tools.definitions:
         return text.encode()
     definitions = tools.stripped_body if provider in STRIPS_SCHEMAS else tools.body

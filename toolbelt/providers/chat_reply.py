@@ -35,7 +35,7 @@ def make_reply(
         raise ModelError(Failure.BROKEN_ANSWER, "The answer has no choices.", latency_seconds=latency_seconds)
 
     def clean(text: str) -> str:
-        return remove_secrets(text, secrets)
+        return remove_secrets(text, secrets) if secrets else text
 
     finish_reason = clean(str(read_field(choice, "finish_reason") or ""))
     text = clean(_text(read_field(message, "content")))

@@ -18,6 +18,7 @@ from toolbelt.providers.timed_calls import TimedCalls
 
 if TYPE_CHECKING:
     import aiohttp
+    from yarl import URL
 
 LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes, after decompression; a body that does not end must not fill the memory."""
@@ -63,7 +64,7 @@ class DirectHttp:
         )
 
     async def _post(self, session: aiohttp.ClientSession, body: bytes) -> tuple[aiohttp.ClientResponse, bytes]:
-        async with session.post(self._endpoint.url, data=body, headers=self._headers, **self._proxy) as response:
+        async with session.post(self._url, data=body, headers=self._headers, **self._proxy) as response:
             for redirect in response.history:
                 if redirect.status in _LOSES_THE_BODY:
                     place = redirect.headers.get("Location", "another address")
@@ -74,24 +75,33 @@ class DirectHttp:
             return response, await _read(response)
 
     @cached_property
+    def _url(self) -> URL:
+        """Read once: aiohttp reads a text anew at each request."""
+        from yarl import URL
+
+        return URL(self._endpoint.url)
+
+    @cached_property
     def _proxy(self) -> dict[str, Any]:
         """The environment's proxy for the endpoint, found as aiohttp's `trust_env` finds it.
 
         That asks a thread at each request, twice, and refuses a key beside an entry of `.netrc` for the same host.
         """
         from aiohttp.helpers import get_env_proxy_for_url
-        from yarl import URL
 
         try:
-            proxy, auth = get_env_proxy_for_url(URL(self._endpoint.url))
+            proxy, auth = get_env_proxy_for_url(self._url)
         except LookupError:
             return {}
         return {"proxy": proxy, "proxy_auth": auth}
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    parts: list[bytes] = []
-    length = 0
+    first = await response.content.readany()
+    if response.content.at_eof():
+        return first
+    parts = [first]
+    length = len(first)
     async for part in response.content.iter_any():
         parts.append(part)
         length += len(part)

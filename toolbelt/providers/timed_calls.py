@@ -14,6 +14,7 @@ from toolbelt.providers.chat import Failure, ModelError
 from toolbelt.providers.known_keys import find_keys, find_secrets
 from toolbelt.providers.provider_errors import make_model_error
 from toolbelt.providers.rate_limits import find_hold
+from toolbelt.providers.timing import Timing, current_timing
 
 if TYPE_CHECKING:
     import aiohttp
@@ -28,7 +29,7 @@ class TimedCalls:
 
     Args:
         timeout_seconds: For a whole request, its time in our own queue included.
-        prepare: Called with connections before they are used first.
+        prepare: Called with connections before they are used first; given where litellm asks over them.
     """
 
     def __init__(self, timeout_seconds: float, prepare: Callable[[TimedConnections], None] | None = None) -> None:
@@ -46,10 +47,10 @@ class TimedCalls:
                 many seconds the request has taken.
             read: Makes a value of a successful answer; whatever it raises is an answer that cannot be read.
         """
-        from toolbelt.providers.timed_http import TimedConnections, Timing, current_timing
-
         if self._connections is None or not self._connections.is_open_here:
-            self._connections = TimedConnections.take()
+            from toolbelt.providers.timed_http import TimedConnections
+
+            self._connections = TimedConnections.take(for_litellm=self._prepare is not None)
             if self._prepare is not None:
                 self._prepare(self._connections)
         timing = Timing()

@@ -17,14 +17,16 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import aiohttp
 
+from toolbelt.providers.timing import Timing, current_timing
+
 if TYPE_CHECKING:
+    from aiohttp.abc import AbstractStreamWriter
     from aiohttp.connector import Connection
 
 _SINCE_LAST_DATA = struct.Struct("=IxxxxI")
@@ -33,32 +35,15 @@ _SINCE_LAST_DATA_AT = 44
 """Where Linux has them in its `struct tcp_info`."""
 
 
-class Timing:
-    """What the wire saw of one request.
-
-    Attributes:
-        sent: When the last part of it was written, by `time.perf_counter`; `None` if nothing was.
-        ended: When the last byte of the answer came in; `None` if it did not end.
-        status: The HTTP status; `None` if none came.
-        headers: The answer's, a mapping that ignores case; empty if none came.
-    """
-
-    __slots__ = ("ended", "headers", "sent", "status")
-
-    def __init__(self) -> None:
-        self.sent: float | None = None
-        self.ended: float | None = None
-        self.status: int | None = None
-        self.headers: Mapping[str, str] = {}
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it was under way; `None` if it was not sent over these connections, or not answered."""
-        return None if self.sent is None or self.ended is None else max(self.ended - self.sent, 0.0)
-
-
-current_timing: ContextVar[Timing | None] = ContextVar("current_timing", default=None)
-"""The timing of the request that this task is about."""
+class _TimedRequest(aiohttp.ClientRequest):
+    async def write_bytes(
+        self, writer: AbstractStreamWriter, conn: Connection, content_length: int | None = None
+    ) -> None:
+        """Write the body; note when it is written."""
+        await super().write_bytes(writer, conn, content_length)
+        timing = current_timing.get()
+        if timing is not None:
+            timing.sent = time.perf_counter()
 
 
 class _TimedResponse(aiohttp.ClientResponse):
@@ -95,12 +80,6 @@ def _seconds_since_last_data(sock: Any) -> tuple[float | None, float]:
     return sent / 1000, received / 1000
 
 
-async def _note_sent(*_: object) -> None:
-    timing = current_timing.get()
-    if timing is not None:
-        timing.sent = time.perf_counter()
-
-
 async def _fail_once(_session: object, _context: object, params: aiohttp.TraceRequestExceptionParams) -> None:
     # litellm asks again, over a connection that is not ours, where it sees that one could not be made or broke; so that
     # nothing is asked and paid for twice in silence, it sees another error.
@@ -108,30 +87,33 @@ async def _fail_once(_session: object, _context: object, params: aiohttp.TraceRe
         raise aiohttp.ClientPayloadError(str(params.exception)) from params.exception
 
 
-def _make_session() -> aiohttp.ClientSession:
-    trace = aiohttp.TraceConfig()
-    trace.on_request_headers_sent.append(_note_sent)
-    trace.on_request_chunk_sent.append(_note_sent)
-    trace.on_request_exception.append(_fail_once)
+def _make_session(traces: list[aiohttp.TraceConfig]) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),  # how many at a time is for the runner to say
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),  # how long is for the client to say
+        request_class=_TimedRequest,
         response_class=_TimedResponse,
-        trace_configs=[trace],
+        trace_configs=traces,
     )
 
 
 class TimedConnections:
-    """The connections of one event loop, shared by all models that are asked there.
+    """The connections of one event loop, shared by all models that are asked there over one transport.
+
+    Args:
+        for_litellm: Whether litellm asks over them. For others aiohttp is spared what litellm needs, which costs as
+            much as a commit.
 
     Attributes:
         session: Open until the last of them lets go.
         when_closed: Called then, each once.
     """
 
-    def __init__(self) -> None:
-        self.session = _make_session()
+    def __init__(self, *, for_litellm: bool) -> None:
+        trace = aiohttp.TraceConfig()
+        trace.on_request_exception.append(_fail_once)
+        self.session = _make_session([trace] if for_litellm else [])
         self.when_closed: set[Callable[[], Awaitable[None]]] = set()
         self._loop = asyncio.get_running_loop()
         self._users = 0
@@ -142,12 +124,12 @@ class TimedConnections:
         return self._loop is asyncio.get_running_loop() and not self.session.closed
 
     @classmethod
-    def take(cls) -> TimedConnections:
-        """That of the running loop; each taking is to be let go of."""
-        loop = asyncio.get_running_loop()
-        connections = _CONNECTIONS.get(loop)
+    def take(cls, *, for_litellm: bool = False) -> TimedConnections:
+        """Those of the running loop; each taking is to be let go of."""
+        known = _CONNECTIONS.setdefault(asyncio.get_running_loop(), {})
+        connections = known.get(for_litellm)
         if connections is None or connections.session.closed:
-            connections = _CONNECTIONS[loop] = cls()
+            connections = known[for_litellm] = cls(for_litellm=for_litellm)
         connections._users += 1
         return connections
 
@@ -162,4 +144,4 @@ class TimedConnections:
         await asyncio.sleep(0)  # sockets are closed in the next step of the loop, which may be the last one otherwise
 
 
-_CONNECTIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, TimedConnections] = WeakKeyDictionary()
+_CONNECTIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, TimedConnections]] = WeakKeyDictionary()

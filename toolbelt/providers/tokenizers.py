@@ -95,7 +95,11 @@ class TiktokenCounter:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, in order; text that looks like a control token counts as plain text."""
-        return [sum(len(self._encoding.encode_ordinary(piece)) for piece in _pieces(text)) for text in texts]
+        encode = self._encoding.encode_ordinary
+        return [
+            len(encode(text)) if len(text) <= _LONG_TEXT else sum(len(encode(piece)) for piece in _pieces(text))
+            for text in texts
+        ]
 
     @cached_property
     def _encoding(self) -> tiktoken.Encoding:
