@@ -46,7 +46,7 @@ class Offer:
 
     @cached_property
     def digest(self) -> str:
-        """Tells it from every other list of names; 32 hexadecimal digits."""
+        """Distinguishes it from every other list of names; 32 hexadecimal digits."""
         return hashlib.blake2b("\0".join(self.by_name).encode(), digest_size=16).hexdigest()
 
     @cached_property
@@ -70,7 +70,7 @@ class Presentation:
     """How tools are shown where that is not as they are.
 
     Attributes:
-        key: Tells it from other presentations.
+        key: Distinguishes it from other presentations.
         names: By id, the wire names of those that have another; each legal, and no name of any other tool.
         edit: What is shown of a tool of the catalog, its id unchanged.
     """

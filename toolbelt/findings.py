@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an error refuses, a warning tells."""
+    """How bad a finding is: an error stops the command, a warning does not."""
 
     ERROR = "error"
     WARNING = "warning"

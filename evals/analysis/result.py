@@ -23,7 +23,7 @@ _MOST_BY_COVERAGE = 0.5
 
 
 class TradeOff(StrEnum):
-    """What may be said of an arm held against another of the same run; nothing has regressed there."""
+    """The finding about an arm compared with another of the same run; nothing has regressed there."""
 
     MORE_ACCURATE = "more_accurate"
     """For sure, by however little."""
@@ -100,7 +100,7 @@ class RunResult:
 
 
 def find_trade_off(pair: ArmComparison) -> TradeOff:
-    """What may be said of the new arm of a pair, both being of one run."""
+    """The finding about the new arm of a pair, both of one run."""
     if is_oracle(pair.new.toolset):
         return TradeOff.ORIENTATION
     if pair.newly_overflowing:

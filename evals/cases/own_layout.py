@@ -206,7 +206,7 @@ class _OwnLayoutReader:
             return None
         before = len(self._row.findings)
         offered = tuple(dict.fromkeys(self._tool_ids("offered")))
-        # With a mistake in it, nothing can be said of what is missing from it.
+        # With a mistake in it, what is missing from it is unknown.
         return offered if len(self._row.findings) == before else None
 
     def _results(self) -> Mapping[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from toolbelt.stores.sqlite_files import READ_ONLY, describe_disk_error, find_id
 VERSION = 1
 """Version of the table. A file of another version is refused, never changed."""
 _APPLICATION = 0x746F7262
-"""Tells the file from other files of SQLite."""
+"""Distinguishes the file from other files of SQLite."""
 _BUSY_SECONDS = 60
 _TABLE = """
 CREATE TABLE responses (

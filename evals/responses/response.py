@@ -69,7 +69,7 @@ class ResponseMark:
 
 
 def digest_answer(reply: Reply) -> str:
-    """Tells answers apart by what the model said and called; ids of calls, usage and cost are left out; 16 digits."""
+    """A digest of what the model said and called; ids of calls, usage and cost are left out; 16 digits."""
     texts = [reply.finish_reason, reply.text, *(part for call in reply.calls for part in (call.name, call.text))]
     content = "".join(f"{len(text)}:{text}" for text in texts)  # the lengths tell where one ends
     return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:16]

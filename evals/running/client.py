@@ -267,7 +267,7 @@ class RetryingClient:
         if asked_for is None:
             seconds = own * self.chance.uniform(0.5, 1.0)
         else:
-            # All who were told the same moment would otherwise come back at the same moment.
+            # All clients with the same retry time would otherwise ask again at the same moment.
             seconds = asked_for + self.chance.uniform(0.0, min(own, 1.0))
         if error.failure is Failure.RATE_LIMIT:
             self.pace.close_for(asked_for if asked_for is not None else seconds)

@@ -32,7 +32,7 @@ def read_code(folder: Path, *, patience_seconds: float = 2.0) -> dict[str, str]:
         where there is no repository or no commit in it, and where git is missing, fails or takes too long.
     """
     try:
-        output = subprocess.run(  # noqa: S603  no shell, and nothing of a stranger's in it
+        output = subprocess.run(  # noqa: S603  no shell, and no foreign text in it
             _COMMAND, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=patience_seconds, check=True
         ).stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError):

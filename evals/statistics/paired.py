@@ -72,7 +72,7 @@ def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resample
 
     Args:
         pairs: For each cluster the `(new, old)` of each of its cases, in 0..1, epochs averaged. Cases that were not
-            scored in both arms are to be left out, and told. The order of clusters, and of cases within one, does
+            scored in both arms are to be left out, and reported. The order of clusters, and of cases within one, does
             not matter.
         level: Coverage of the interval, a fraction between 0 and 1.
         seed: Of both.

@@ -11,7 +11,7 @@ SIGNIFICANT = 0.05
 
 
 class Verdict(StrEnum):
-    """What may be said of a change."""
+    """The verdict on a change."""
 
     REGRESSION = "regression"
     NO_REGRESSION = "no_regression"

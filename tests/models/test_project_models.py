@@ -120,7 +120,7 @@ def test_names_and_what_is_said_of_them() -> None:
             ("`models[0].toolset`", "tierd", "tiered"),
             id="nearest-toolset",
         ),
-        pytest.param("models:\n- name: a\n  toolset: oracle+9", "unknown-toolset", 3, "for measuring", id="an-oracle"),
+        pytest.param("models:\n- name: a\n  toolset: oracle+9", "unknown-toolset", 3, "for evals", id="an-oracle"),
         pytest.param(
             "models:\n- name: a\n  toolset: dev",
             "unknown-toolset",

@@ -162,7 +162,7 @@ class SubagentRunner:
             raise InvalidDefinitionError(f"The loop of a sub-agent must be a coroutine function, not {loop!r}.")
         running = loop(self.open(subagent_type), task)
         if not inspect.isawaitable(running):
-            raise InvalidDefinitionError(f"The loop of a sub-agent must be a coroutine function, unlike {loop!r}.")
+            raise InvalidDefinitionError(f"The loop of a sub-agent must be a coroutine function, not {loop!r}.")
         return await running
 
 

@@ -132,25 +132,25 @@ def assign_wire_names(
     assigned = {tool.id: wire_name for wire_name, tool in fixed.items()}
     others = [tool for tool in tools if tool.id not in assigned]
     # The bare name of a tool with a fixed name is taken, too, whatever that tool is sent under.
-    bearers = Counter([tool.name for tool in tools])
-    bearers.update(wire_name for wire_name, tool in fixed.items() if tool.name != wire_name)
-    assigned |= _assign_others(others, reserved, bearers, max_length)
+    name_counts = Counter([tool.name for tool in tools])
+    name_counts.update(wire_name for wire_name, tool in fixed.items() if tool.name != wire_name)
+    assigned |= _assign_others(others, reserved, name_counts, max_length)
     return {tool.id: assigned[tool.id] for tool in tools}
 
 
 def _assign_others(
-    tools: Sequence[Tool], reserved: Collection[str], bearers: Mapping[str, int], max_length: int
+    tools: Sequence[Tool], reserved: Collection[str], name_counts: Mapping[str, int], max_length: int
 ) -> dict[str, str]:
     plain = {
         tool.id: tool.name
         for tool in tools
-        if bearers[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name, max_length)
+        if name_counts[tool.name] == 1 and tool.name not in reserved and is_legal_wire_name(tool.name, max_length)
     }
-    # A name that several bear goes to no third tool either: nobody could tell who is meant by it.
-    taken = {*reserved, *bearers, "t_"}  # and a name of which nothing is left tells nothing
+    # A name that several tools share goes to no third tool either: it would be ambiguous.
+    taken = {*reserved, *name_counts, "t_"}  # and a name without any character left
     paths = Counter(tool.path for tool in tools)
     wanted = {
-        tool.id: _readable(tool, max_length, prefixed=bearers[tool.name] > 1 and paths[tool.path] == 1)
+        tool.id: _readable(tool, max_length, prefixed=name_counts[tool.name] > 1 and paths[tool.path] == 1)
         for tool in tools
         if tool.id not in plain
     }

@@ -1,6 +1,6 @@
 """What there is in a JSON Schema that may cost time: its patterns, references, and how often these multiply.
 
-The schema may be a stranger's. Every walk here goes through all objects and lists but those that hold data (`enum`,
+The schema may come from anyone. Every walk here goes through all objects and lists but those that hold data (`enum`,
 `default`, ...), because a reference may point to any of them.
 """
 

@@ -1,4 +1,4 @@
-"""Holds values against a stranger's JSON Schema: in bounded time, without ever raising or fetching (rule R7).
+"""Validates values against a JSON Schema from anyone: in bounded time, without ever raising or fetching (rule R7).
 
 The one door to `jsonschema-rs`, whose regular expressions run in linear time, or give up after a number of steps. What
 cannot be judged counts as right: a call is never refused because of a schema that nobody can check.
@@ -186,7 +186,7 @@ def _read(schema: Mapping[str, Any]) -> tuple[SchemaValidator | None, SchemaFaul
         return validator, None if all(map(_is_pythons, refused)) else fault
     except TooCostlyError:
         return None, None
-    except BaseException as error:  # noqa: BLE001  a stranger's schema: whatever is wrong, nothing is held against it
+    except BaseException as error:  # noqa: BLE001  a schema from anyone: if it is wrong, nothing is checked
         _raise_unless_of_engine(error)
         return None, fault
 

@@ -1,4 +1,4 @@
-"""A log that strangers write to: so many lines in a period, the others counted."""
+"""A log with input from anyone: a limited number of lines in a period, the others counted."""
 
 from __future__ import annotations
 

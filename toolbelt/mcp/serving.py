@@ -26,7 +26,7 @@ def serve_stdio(gateway: Gateway, streams: ProtocolStreams) -> int:
 
 
 def quiet_sdk() -> None:
-    """Keep the SDK from logging a stranger's input with tracebacks; what matters of it, the gateway logs itself."""
+    """Keep the SDK from logging foreign input with tracebacks; the gateway logs what matters of it."""
     for name in ("mcp", "client", "uvicorn", "httpx2"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 

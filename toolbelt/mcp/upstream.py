@@ -348,7 +348,7 @@ class Upstream:
                     ready.set_result(None)
                     await self._wait_for_end(wire)
                     failure = "" if self._is_resting else "ended"
-        except Exception as error:  # noqa: BLE001  whatever a stranger's server causes costs its own tools only
+        except Exception as error:  # noqa: BLE001  whatever a server causes, it costs its own tools only
             cause = find_cause(error)
             late = isinstance(cause, TimeoutError) and not str(cause)
             failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"

@@ -119,7 +119,7 @@ MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         ),
         "toolset": KeySpec(
             Kind.TOOLSET,
-            "What it is to be given: full, loadout:NAME, loadout:auto, tiered, dynamic or dynamic:AGENT. "
+            "The recommended toolset: full, loadout:NAME, loadout:auto, tiered, dynamic or dynamic:AGENT. "
             "`auto` then chooses that loadout, or for full the whole catalog, unless it cannot fit.",
             ("loadout", "tool_set"),
         ),
@@ -144,7 +144,7 @@ PRICE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
 )
 """Each key is the field of `ModelPrices` with that name."""
 REQUIRED_PRICES = ("input", "output")
-_FORM = "a model's name, or a mapping with its `name` and what is to be said of it"
+_FORM = "a model's name, or a mapping with its `name` and facts about it"
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _read_model(item: Section, known: Known) -> ProjectModel | None:
         return None
     if _is_keyed_by_name(item.value):
         [name] = item.value
-        item.add_error("wrong-type", f"{item.label}: write `name: {name}`, and what is to be said of it beside that.")
+        item.add_error("wrong-type", f"{item.label}: write `name: {name}`, and the facts beside it.")
         return None
     fields: dict[str, Any] = {}
     for key, value in item.read_fields(MODEL_KEYS, "model").items():

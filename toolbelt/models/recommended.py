@@ -95,7 +95,7 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
     if kind in _NAMELESS and colon:
         raise InvalidDefinitionError(f"toolset {kind.value!r} is written by its name alone.")
     if is_prefix_pattern(name):
-        raise InvalidDefinitionError(f"{text.strip()!r} may stand for several toolsets, and a model is given one.")
+        raise InvalidDefinitionError(f"{text.strip()!r} may match several toolsets; a model has one.")
     if kind is RecommendedKind.LOADOUT and not name:
         raise InvalidDefinitionError(f"{text.strip()!r} does not say which loadout; write 'loadout:NAME'.")
     if kind is RecommendedKind.DYNAMIC and colon and not name:
@@ -105,7 +105,7 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
 
 def _why_unknown(shown: str, word: str, loadouts: Collection[str]) -> str:
     if fold(word).startswith("oracle"):
-        return f"toolset {shown!r} knows the answers, which is for measuring alone."
+        return f"toolset {shown!r} knows the expected answers, so it is for evals only."
     if (loadout := next((name for name in loadouts if fold(name) == fold(shown)), None)) is not None:
         return f"no toolset is named {shown!r}; for the loadout of that name write 'loadout:{loadout}'."
     return f"no toolset is named {shown!r}.{suggestion(word, FORMS)}"

@@ -203,7 +203,7 @@ class Project:
             raise InvalidFileError(self.lint())
 
     def refuse_errors(self) -> None:
-        """Raise everything that is wrong with any loadout, for what uses them all; tell what is doubtful."""
+        """Raise everything that is wrong with any loadout, for what uses them all; report what is doubtful."""
         of_catalog = self._lint_against_catalog(self.written)
         self._refuse([*self.config.findings, *self._lint_definitions(), *of_catalog])
 

@@ -99,7 +99,7 @@ def assemble(
         catalog: In their place, a catalog of switches made by hand; `enabled_by_catalog` says by which names it may
             know a tool. Built-in tools that it does not know are off, others are on. `None` for both: all are on.
         tools_config: The switches, by keys of toolkits and tools; `None` for a config that says nothing. Keys of
-            nothing do nothing; `ExpandedToolkits.read_config` and `ToolkitCatalog.check_config` tell of them.
+            nothing do nothing; `ExpandedToolkits.read_config` and `ToolkitCatalog.check_config` report them.
         registry: What they are added to, with its backends and audit sink; by default a new one. What is registered
             there already is not switched.
 

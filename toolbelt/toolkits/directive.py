@@ -42,7 +42,7 @@ class DirectiveRule:
         if not self.when:
             raise InvalidDefinitionError("A directive rule needs at least one word or phrase to wait for.")
         if wrong := [phrase for phrase in self.when if not isinstance(phrase, str) or not phrase.strip()]:
-            raise InvalidDefinitionError(f"A directive rule waits for words that are not blank, unlike {wrong[0]!r}.")
+            raise InvalidDefinitionError(f"The words of a directive rule must not be blank, and {wrong[0]!r} is.")
         require_choice("directive rule", self.tool_choice)
 
     def matches(self, message: str) -> bool:

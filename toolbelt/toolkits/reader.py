@@ -32,7 +32,7 @@ TOOLKIT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         ),
         "policy": KeySpec(
             Kind.POLICY,
-            "What an agent that has it is told, in its prompt: a text, or `text`, `tools` (a line for each member) and "
+            "The text that it adds to the prompt of an agent: a text, or `text`, `tools` (a line for each member) and "
             "`unavailable` (for when no member is there).",
             ("policy_section", "build_policy_section", "buildPolicySection", "prompt"),
         ),

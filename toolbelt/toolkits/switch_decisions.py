@@ -62,7 +62,7 @@ class SwitchDecision:
             case SwitchRule.OWN:
                 return f"{self.tool!r} itself is {_on(self.enabled)}"
             case SwitchRule.DEFAULT:
-                return f"nothing is said of it; by default it is {_on(self.enabled)}"
+                return f"no switch is set; by default it is {_on(self.enabled)}"
             case SwitchRule.UNKNOWN if self.toolkit is not None:
                 return f"{self.tool!r} is a toolkit and no tool"
             case SwitchRule.UNKNOWN:

@@ -107,8 +107,8 @@ class Toolkit:
         object.__setattr__(self, "member_tools", _members(self.key, self.member_tools))
         object.__setattr__(self, "overrides", freeze(self.overrides))
         members = frozenset(self.member_tools)
-        if strangers := [name for name in self.overrides if name not in members]:
-            raise InvalidDefinitionError(f"Toolkit {self.key!r} has overrides for no member: {', '.join(strangers)}.")
+        if unknown := [name for name in self.overrides if name not in members]:
+            raise InvalidDefinitionError(f"Toolkit {self.key!r} has overrides for no member: {', '.join(unknown)}.")
         require_overrides(f"toolkit {self.key!r}", self.overrides)
 
 
