@@ -260,7 +260,10 @@ def _execute(
             _open_responses(options, store.path, arms) as recorded,
             reporter.watch(run, plan, store, budget, tuple(paces.values())) as watcher,
         ):
-            responses = {} if recorded is None else _responses_by_model(recorded, arms, options, inputs.project.models)
+            responses: dict[str, ModelResponses] = {}
+            if recorded is not None:
+                store.writes.first = recorded.commit
+                responses = _responses_by_model(recorded, run, arms, options, inputs.project.models)
             keep = partial(store.add_request, run)
             runners = make_trial_runners(inputs, plan, arms, budget, policy, keep, responses, paces)
             runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
@@ -291,13 +294,19 @@ def _open_responses(
 
 
 def _responses_by_model(
-    recorded: RecordedResponses, arms: Sequence[PreparedArm], options: ExecutionOptions, models: ModelTable
+    recorded: RecordedResponses,
+    run: str,
+    arms: Sequence[PreparedArm],
+    options: ExecutionOptions,
+    models: ModelTable,
 ) -> dict[str, ModelResponses]:
     """Of hosted models; local and scripted ones ask nobody."""
     hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
-    secrets = find_keys(os.environ)
+    secrets, paid = find_keys(os.environ), recorded.find_payments(run)
     return {
-        model: ModelResponses(recorded, model, find_origin(model, options.api_base, models), secrets)
+        model: ModelResponses(
+            recorded, model, find_origin(model, options.api_base, models), secrets, run=run, payments=paid
+        )
         for model in hosted
     }
 

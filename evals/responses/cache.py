@@ -2,6 +2,9 @@
 
 A response has left the process before it is used, so a kill of the process loses none. A power loss or a crash of the
 system may take the last moments with it, as with the file of runs; the file stays sound.
+
+A kill may come when a response is in this file and not yet in the file of runs. So it is written down here, too, which
+request of which run paid for it: when that run goes on, the response is one that it asked for, not one that it reused.
 """
 
 from __future__ import annotations
@@ -9,10 +12,11 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from pathlib import Path
 
 from toolbelt.errors import StorageError, ToolbeltError
-from toolbelt.evals.responses.response import RecordedResponse, format_response, parse_response
+from toolbelt.evals.responses.response import Payment, RecordedResponse, format_response, parse_response
 from toolbelt.sources import refuse_special
 from toolbelt.stores.sqlite_files import READ_ONLY, describe_disk_error, find_identity, raise_file_error, transaction
 
@@ -30,6 +34,18 @@ CREATE TABLE responses (
     response TEXT NOT NULL    -- a line of JSON, as in an export
 ) WITHOUT ROWID;
 """
+_PAYMENTS = """
+CREATE TABLE IF NOT EXISTS payments (
+    run TEXT NOT NULL,         -- that asked
+    trial INTEGER NOT NULL,    -- number of the trial in its plan
+    request INTEGER NOT NULL,  -- 0-based within the trial
+    key TEXT NOT NULL,         -- of the response
+    cost_usd REAL,             -- what it cost
+    PRIMARY KEY (run, trial, request)
+) WITHOUT ROWID;
+"""
+_ADD_RESPONSE = "INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?)"
+_ADD_PAYMENT = "INSERT OR REPLACE INTO payments VALUES (?, ?, ?, ?, ?)"
 
 
 class ResponseCache:
@@ -87,8 +103,21 @@ class ResponseCache:
             row = self._connection.execute("SELECT response FROM responses WHERE key = ?", (key,)).fetchone()
         return None if row is None else self._parse(key, row[0])
 
-    def add(self, response: RecordedResponse) -> None:
-        """Store a response; where another process was earlier, its response stays.
+    def find_payments(self, run: str) -> dict[tuple[int, int], Payment]:
+        """What a run has paid for, by the numbers of trial and request."""
+        with self._guarded():
+            if not self._has_payments():
+                return {}
+            rows = self._connection.execute("SELECT * FROM payments WHERE run = ?", (run,)).fetchall()
+        return {(row[1], row[2]): Payment(*row) for row in rows}
+
+    def _has_payments(self) -> bool:
+        """Files of earlier versions, which are only read here, have none."""
+        tables = "SELECT count(*) FROM sqlite_master WHERE name = 'payments'"
+        return bool(self._connection.execute(tables).fetchone()[0])
+
+    def add(self, responses: Iterable[RecordedResponse], payments: Iterable[Payment] = ()) -> None:
+        """Store responses and who paid for them, all or none; where another process was earlier, its response stays.
 
         Raises:
             StorageError: the disk would not, or the file was removed or replaced, so that nothing would be stored.
@@ -98,9 +127,10 @@ class ResponseCache:
                 f"The response cache {str(self.path)!r} was removed or replaced while it was written to. "
                 "Start again, and keep the file in its place."
             )
-        values = (response.key, response.model, response.origin, response.recorded, format_response(response))
-        with self._guarded():
-            self._connection.execute("INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?)", values)
+        rows = [(one.key, one.model, one.origin, one.recorded, format_response(one)) for one in responses]
+        with self._guarded(), transaction(self._connection):
+            self._connection.executemany(_ADD_RESPONSE, rows)
+            self._connection.executemany(_ADD_PAYMENT, map(astuple, payments))
 
     def read_all(self) -> Iterator[RecordedResponse]:
         """Every response, by model, origin and key."""
@@ -116,6 +146,7 @@ class ResponseCache:
                 before = self._connection.total_changes
                 self._connection.executemany("DELETE FROM responses WHERE key = ?", ((key,) for key in keys))
                 deleted = self._connection.total_changes - before
+                self._connection.execute("DELETE FROM payments WHERE key NOT IN (SELECT key FROM responses)")
             self._connection.execute("VACUUM")
         return deleted
 
@@ -169,16 +200,17 @@ class ResponseCache:
             return
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
-        if is_new:
-            self._make_table()
+        if is_new or not self._has_payments():
+            self._make_tables()
 
-    def _make_table(self) -> None:
+    def _make_tables(self) -> None:
         with transaction(self._connection):
-            # Another process may have made it while this one waited.
+            # Another process may have made them while this one waited.
             if not self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 self._connection.execute(_TABLE)
                 self._connection.execute(f"PRAGMA application_id={_APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version={VERSION}")
+            self._connection.execute(_PAYMENTS)
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:

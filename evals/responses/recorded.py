@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ from toolbelt.evals.models.model import Request
 from toolbelt.evals.responses.cache import ResponseCache
 from toolbelt.evals.responses.export import ResponseExport
 from toolbelt.evals.responses.keys import make_key
-from toolbelt.evals.responses.response import RecordedResponse, ResponseMark, digest_answer, find_query
+from toolbelt.evals.responses.response import Payment, RecordedResponse, ResponseMark, digest_answer, find_query
 from toolbelt.sources import refuse_special
 from toolbelt.stores.sqlite_files import is_sqlite_file
 
@@ -61,6 +61,8 @@ class RecordedResponses:
     def __init__(self, files: Sequence[Path], *, default_cache: Path | None = None, is_offline: bool = False) -> None:
         self.is_offline = is_offline
         self.added = 0
+        self._added: dict[str, RecordedResponse] = {}
+        self._payments: list[Payment] = []
         exports = [path for path in files if is_export(path)]
         caches = [path for path in dict.fromkeys(files) if path not in exports]
         if len(caches) > 1:
@@ -86,24 +88,46 @@ class RecordedResponses:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        with self._stack:
+            self.commit()
 
     def find(self, key: str) -> RecordedResponse | None:
         """The response with that key: of the exports in the order named, else of the cache."""
         for source in self._exports:
             if (response := source.find(key)) is not None:
                 return response
+        if (response := self._added.get(key)) is not None:
+            return response
         return None if self._cache is None else self._cache.find(key)
 
-    def add(self, response: RecordedResponse) -> None:
-        """Store a response in the cache, if there is one.
+    def find_payments(self, run: str) -> Mapping[tuple[int, int], Payment]:
+        """What a run has paid for, by the numbers of trial and request, as the cache has it."""
+        return {} if self._cache is None else self._cache.find_payments(run)
+
+    def add(self, response: RecordedResponse, payment: Payment) -> None:
+        """Take a response for the cache, if there is one; it is durable after the next `commit`."""
+        if self._cache is not None and not self.is_offline:
+            self._added.setdefault(response.key, response)
+            self._payments.append(payment)
+            self.added += 1
+
+    def commit(self) -> None:
+        """Store what was added, in one transaction.
 
         Raises:
-            StorageError: the disk would not.
+            StorageError: the disk would not; what was added is lost.
         """
-        if self._cache is not None and not self.is_offline:
-            self._cache.add(response)
-            self.added += 1
+        if self._cache is None or not self._payments:
+            return
+        try:
+            self._cache.add(tuple(self._added.values()), self._payments)
+        except Exception:
+            self._forget()
+            raise
+        self._forget()
+
+    def _forget(self) -> None:
+        self._added, self._payments = {}, []
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +140,8 @@ class ModelResponses:
         origin: Who answers: a provider's name, or scheme, host and port.
         secrets: Keys in use; a query with one of them is not kept. From answers they are removed by who asks.
         now: The time, ISO 8601 in UTC.
+        run: The run that asks.
+        payments: What earlier executions of it have paid for, by the numbers of trial and request.
     """
 
     recorded: RecordedResponses
@@ -123,6 +149,8 @@ class ModelResponses:
     origin: str
     secrets: Collection[str] = ()
     now: Callable[[], str] = now
+    run: str = ""
+    payments: Mapping[tuple[int, int], Payment] = field(default_factory=dict)
 
     @property
     def is_offline(self) -> bool:
@@ -133,23 +161,35 @@ class ModelResponses:
         """The key of a request to this model."""
         return make_key(self.model, self.origin, request)
 
-    def find(self, key: str) -> tuple[Reply, ResponseMark] | None:
-        """The recorded answer to the request with that key."""
+    def find(self, key: str, trial: int, request: int) -> tuple[Reply, ResponseMark] | None:
+        """The recorded answer to the request with that key; its mark says whether it was this request that asked.
+
+        Args:
+            key: Of the request.
+            trial: Number of the trial that wants it.
+            request: 0-based number of the request within it.
+        """
         response = self.recorded.find(key)
         if response is None:
             return None
-        mark = ResponseMark(key, digest_answer(response.reply), response.recorded, True, response.cost_usd)
-        return response.reply, mark
+        payment = self.payments.get((trial, request))
+        is_own = payment is not None and payment.key == key
+        cost = payment.cost_usd if payment is not None and is_own else response.cost_usd
+        return response.reply, ResponseMark(key, digest_answer(response.reply), response.recorded, not is_own, cost)
 
     def mark(self, key: str, reply: Reply, cost_usd: float | None) -> ResponseMark:
         """What the store of runs keeps of an answer that has just come."""
         return ResponseMark(key, digest_answer(reply), self.now(), False, cost_usd)
 
-    def add(self, mark: ResponseMark, request: Request, reply: Reply) -> None:
-        """Store an answer that has just come, and was found to be one.
+    def add(self, mark: ResponseMark, request: Request, reply: Reply, trial: int, number: int) -> None:
+        """Take an answer that has just come, and was found to be one, for the cache.
 
-        Raises:
-            StorageError: the disk would not.
+        Args:
+            mark: Of the answer.
+            request: What was asked.
+            reply: The answer.
+            trial: Number of the trial that asked.
+            number: 0-based number of the request within it.
         """
         query = find_query(request.messages)
         self.recorded.add(
@@ -162,7 +202,8 @@ class ModelResponses:
                 recorded=mark.recorded,
                 reply=replace(reply, latency_seconds=0.0),
                 cost_usd=mark.cost_usd,
-            )
+            ),
+            Payment(self.run, trial, number, mark.key, mark.cost_usd),
         )
 
 

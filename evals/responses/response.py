@@ -49,6 +49,25 @@ class RecordedResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class Payment:
+    """Which request of which run asked for a recorded response.
+
+    Attributes:
+        run: Its id.
+        trial: Number of the trial in its plan.
+        request: 0-based within the trial.
+        key: Of the response.
+        cost_usd: What it cost; `None` where the price was unknown.
+    """
+
+    run: str
+    trial: int
+    request: int
+    key: str
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseMark:
     """What the store of runs keeps of a request whose answer is in a response cache.
 

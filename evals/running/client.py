@@ -56,6 +56,11 @@ class Budget:
         self.requests += 1
         self._booked += booked_usd
 
+    def add_earlier(self, cost_usd: float | None) -> None:
+        """Count a request that an earlier execution made, and that was found only now."""
+        self.requests += 1
+        self.cost_usd += cost_usd or 0.0
+
     def settle(self, booked_usd: float, cost_usd: float | None) -> None:
         """Replace the booked cost with the real cost."""
         self._booked -= booked_usd
@@ -187,7 +192,7 @@ class RetryingClient:
             mark: ResponseMark | None = None
             if self.responses is not None and reply is not None and failed is None:
                 mark = self.responses.mark(key, reply, cost)
-                self.responses.add(mark, request, reply)  # first: a kill before the next line asks nothing again
+                self.responses.add(mark, request, reply, trial, number)  # durable before what is kept next, by `first`
             await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost, mark))
             so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), None if failed else reply)
             if failed is not None or reply is None:
@@ -202,16 +207,22 @@ class RetryingClient:
     async def _reuse(
         self, key: str, request: Request, trial: int, number: int, earlier: Attempts
     ) -> tuple[Reply, Attempts] | None:
-        """The recorded answer, which is no request: it counts towards no cap, waits for nobody and costs nothing."""
+        """The recorded answer, which is no request: it counts towards no cap, waits for nobody and costs nothing.
+
+        Unless an earlier execution of this run asked, and was killed before the store of runs had the answer.
+        """
         if self.responses is None:
             return None
-        if (hit := self.responses.find(key)) is None:
+        if (hit := self.responses.find(key, trial, number)) is None:
             if self.responses.is_offline:
                 raise NotRecorded
             return None
         reply, mark = hit
-        await self.keep(_record(request, trial, number, earlier.attempts, reply, None, 0.0, mark))
-        return reply, Attempts(earlier.attempts + 1, earlier.cost_usd, reply)
+        cost = 0.0 if mark.is_reused else mark.cost_usd
+        if not mark.is_reused:
+            self.budget.add_earlier(cost)
+        await self.keep(_record(request, trial, number, earlier.attempts, reply, None, cost, mark))
+        return reply, Attempts(earlier.attempts + 1, plus_cost(earlier.cost_usd, cost), reply)
 
     async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:
         retries, is_sent_again = 0, False

@@ -19,9 +19,13 @@ class GroupedWrites:
 
     Args:
         write: Stores rows, all or none.
+
+    Attributes:
+        first: Stores elsewhere what must be durable before the rows are; called in the same step, right before.
     """
 
     def __init__(self, write: Callable[[Rows], None]) -> None:
+        self.first: Callable[[], None] = _nothing
         self._write = write
         self._rows: dict[str, list[Row]] = {}
         self._waiters: list[asyncio.Future[None]] = []
@@ -55,6 +59,7 @@ class GroupedWrites:
             return
         failure: Exception | None = None
         try:
+            self.first()
             self._write(self._rows)
         except Exception as error:  # noqa: BLE001  handed to those who wait
             failure = error
@@ -67,3 +72,7 @@ class GroupedWrites:
                 waiter.set_result(None)
             else:
                 waiter.set_exception(failure)
+
+
+def _nothing() -> None:
+    """There is nothing to store before."""

@@ -131,7 +131,11 @@ class Harness:
         with RunStore(self.store) as store:
             run = store.create(plan, [one.renderer.tokenizer for one in prepared])
             keep = partial(store.add_request, run)
-            responses = {} if self.recorded is None else {name: ModelResponses(self.recorded, name, "provider")}
+            responses = (
+                {} if self.recorded is None else {name: ModelResponses(self.recorded, name, "provider", run=run)}
+            )
+            if self.recorded is not None:
+                store.writes.first = self.recorded.commit
             runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep, responses)
             with watch(plan, store.connection, run, budget) as watcher:
                 cases = inputs.cases_of(plan)

@@ -264,7 +264,7 @@ def _make_older(path: Path, days: int) -> None:
         cache.delete([response.key for response in responses])
         then = format_time(datetime.now(UTC) - timedelta(days=days))
         for response in responses:
-            cache.add(replace(response, recorded=then))
+            cache.add([replace(response, recorded=then)])
 
 
 def test_X3_the_gate_counts_what_changed_and_refuses_what_is_too_old_to_mix(

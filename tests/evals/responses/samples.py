@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from toolbelt.evals.conversation import Reply, ToolUse
-from toolbelt.evals.responses.response import RecordedResponse
+from toolbelt.evals.responses.response import Payment, RecordedResponse
 from toolbelt.providers.chat import Usage
 
 
@@ -35,3 +35,8 @@ def make_response(name: object = 0, **changes: Any) -> RecordedResponse:
         "cost_usd": 0.001,
     }
     return RecordedResponse(**values | changes)
+
+
+def make_payment(name: int, trial: int = 0, cost_usd: float = 0.001) -> Payment:
+    """For the response of that name, as the request of that number."""
+    return Payment("run", trial, name, make_key(name), cost_usd)

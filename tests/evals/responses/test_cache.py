@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.evals.responses.samples import make_key, make_response
+from tests.evals.responses.samples import make_key, make_payment, make_response
 from tests.wording import mentions
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.responses.cache import ResponseCache
+from toolbelt.evals.responses.response import Payment
 from toolbelt.evals.running.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +24,7 @@ def test_X3_what_is_added_is_found_also_by_the_next_process(tmp_path: Path) -> N
     path = tmp_path / "new" / "cache.db"
     with ResponseCache(path) as cache:
         assert cache.find(make_key(0)) is None
-        cache.add(make_response(0))
+        cache.add([make_response(0)])
     with ResponseCache(path) as cache:
         assert cache.find(make_key(0)) == make_response(0)
         assert len(cache) == 1
@@ -31,15 +32,15 @@ def test_X3_what_is_added_is_found_also_by_the_next_process(tmp_path: Path) -> N
 
 def test_X3_the_response_that_came_first_stays(tmp_path: Path) -> None:
     with ResponseCache(tmp_path / "c.db") as cache:
-        cache.add(make_response(0))
-        cache.add(make_response(0, text="later"))
+        cache.add([make_response(0)])
+        cache.add([make_response(0, text="later")])
         assert cache.find(make_key(0)) == make_response(0)
 
 
 def test_responses_are_deleted_all_or_none(tmp_path: Path) -> None:
     with ResponseCache(tmp_path / "c.db") as cache:
         for number in range(5):
-            cache.add(make_response(number))
+            cache.add([make_response(number)])
         assert cache.delete(map(make_key, (1, 3, 99))) == 2
         left = {response.key for response in cache.read_all()}
     assert left == set(map(make_key, (0, 2, 4)))
@@ -78,13 +79,13 @@ def test_an_empty_file_becomes_a_cache_and_is_no_source(tmp_path: Path) -> None:
     with pytest.raises(ToolbeltError, match="nothing was recorded"):
         ResponseCache(path, read_only=True)
     with ResponseCache(path) as cache:
-        cache.add(make_response())
+        cache.add([make_response()])
 
 
 def test_X3_a_row_that_was_changed_by_hand_is_an_error_when_it_is_used(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     with ResponseCache(path) as cache:
-        cache.add(make_response(0))
+        cache.add([make_response(0)])
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE responses SET response = replace(response, 'git_push', 'git_pull')")
     with ResponseCache(path) as cache, pytest.raises(ToolbeltError, match="changed"):
@@ -96,16 +97,16 @@ def test_X3_a_cache_that_was_replaced_is_not_written_to(tmp_path: Path) -> None:
     with ResponseCache(path) as cache:
         path.unlink()
         with pytest.raises(StorageError, match="removed or replaced"):
-            cache.add(make_response())
+            cache.add([make_response()])
 
 
 def test_X3_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     with ResponseCache(path) as cache:
-        cache.add(make_response(0))
+        cache.add([make_response(0)])
         cache._connection.execute("PRAGMA max_page_count=3")  # what a full disk looks like to SQLite
         with pytest.raises(StorageError, match="full"):
-            cache.add(make_response(1, text="long" * 10_000))
+            cache.add([make_response(1, text="long" * 10_000)])
     with ResponseCache(path) as cache:
         assert cache.find(make_key(0)) == make_response(0)
 
@@ -127,7 +128,7 @@ def test_X3_a_cache_on_a_read_only_disk_is_read(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:  # as pytest's own are shut to others
         path = Path(folder) / "c.db"
         with ResponseCache(path) as cache:
-            cache.add(make_response())
+            cache.add([make_response()])
         path.chmod(0o444)
         path.parent.chmod(0o555)
         try:
@@ -145,7 +146,7 @@ from toolbelt.evals.responses.cache import ResponseCache
 sys.stdin.readline()
 with ResponseCache(Path(sys.argv[1])) as cache:
     for number in range(int(sys.argv[2]), int(sys.argv[3])):
-        cache.add(make_response(number))
+        cache.add([make_response(number)])
         print(number, flush=True)
     sys.stdin.readline()
 """
@@ -179,3 +180,32 @@ def test_X3_two_processes_write_one_cache_and_a_kill_loses_nothing(tmp_path: Pat
     with ResponseCache(path) as cache:
         assert {response.key for response in cache.read_all()} >= set(map(make_key, stored))
         assert len(stored) >= 400
+
+
+def test_X3_a_file_of_an_earlier_version_gets_the_table_of_payments_once_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "responses.db"
+    with ResponseCache(path) as cache:
+        cache.add([make_response(0)])
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE payments")
+    connection.close()
+    with ResponseCache(path, read_only=True) as cache:
+        assert (cache.find_payments("run"), cache.find(make_key(0))) == ({}, make_response(0))
+    with ResponseCache(path) as cache:
+        cache.add([make_response(1)], [make_payment(1, trial=5)])
+        assert cache.find_payments("run") == {(5, 1): make_payment(1, trial=5)}
+
+
+def test_X3_with_a_response_what_is_known_of_its_payment_is_deleted(tmp_path: Path) -> None:
+    with ResponseCache(tmp_path / "responses.db") as cache:
+        cache.add(map(make_response, (1, 2)), map(make_payment, (1, 2)))
+        assert cache.delete([make_key(1)]) == 1
+        assert set(cache.find_payments("run")) == {(0, 2)}
+
+
+def test_X3_responses_and_payments_are_stored_all_or_none(tmp_path: Path) -> None:
+    with ResponseCache(tmp_path / "responses.db") as cache:
+        broken = Payment("run", 0, 1, None, 0.0)  # type: ignore[arg-type]
+        with pytest.raises(StorageError):
+            cache.add([make_response(1)], [broken])
+        assert len(cache) == 0

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.evals.responses.samples import make_key, make_response
+from tests.evals.responses.samples import make_key, make_payment, make_response
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.responses.cache import ResponseCache
 from toolbelt.evals.responses.export import format_export
-from toolbelt.evals.responses.recorded import RecordedResponses
+from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
 
 
 def export(path: Path, *names: object) -> Path:
@@ -23,7 +23,7 @@ def export(path: Path, *names: object) -> Path:
 def cache(path: Path, *names: object) -> Path:
     with ResponseCache(path) as opened:
         for name in names:
-            opened.add(make_response(name, text="of the cache"))
+            opened.add([make_response(name, text="of the cache")])
     return path
 
 
@@ -38,7 +38,7 @@ def test_X3_new_responses_go_to_the_cache_and_an_export_stays_as_it_is(tmp_path:
     path = export(tmp_path / "a.jsonl", 1)
     before = path.read_bytes()
     with RecordedResponses([path], default_cache=tmp_path / "responses.db") as recorded:
-        recorded.add(make_response(2))
+        recorded.add(make_response(2), make_payment(2))
         assert (recorded.added, recorded.cache_path) == (1, tmp_path / "responses.db")
         assert recorded.find(make_key(2)) == make_response(2)
     assert path.read_bytes() == before
@@ -46,7 +46,7 @@ def test_X3_new_responses_go_to_the_cache_and_an_export_stays_as_it_is(tmp_path:
 
 def test_X3_offline_nothing_is_written(tmp_path: Path) -> None:
     with RecordedResponses([export(tmp_path / "a.jsonl", 1)], default_cache=tmp_path / "r.db", is_offline=True) as one:
-        one.add(make_response(2))
+        one.add(make_response(2), make_payment(2))
         assert (one.added, one.cache_path, one.find(make_key(2))) == (0, None, None)
     with pytest.raises(NotFoundError):
         RecordedResponses([tmp_path / "missing.db"], is_offline=True)
@@ -72,3 +72,44 @@ def test_what_is_neither_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidFileError):
         RecordedResponses([tmp_path / "pipe"])
+
+
+def test_X3_what_was_added_is_found_at_once_and_stored_in_one_transaction(tmp_path: Path) -> None:
+    path = tmp_path / "responses.db"
+    with RecordedResponses([path]) as recorded:
+        for name in (1, 2):
+            recorded.add(make_response(name), make_payment(name))
+        recorded.add(make_response(1, text="of another trial, just as early"), make_payment(1, trial=7))
+        assert recorded.find(make_key(1)) == make_response(1)
+        with ResponseCache(path, read_only=True) as other:
+            assert len(other) == 0
+        recorded.commit()
+        with ResponseCache(path, read_only=True) as other:
+            assert [response.key for response in other.read_all()] == sorted(map(make_key, (1, 2)))
+        assert set(recorded.find_payments("run")) == {(0, 1), (0, 2), (7, 1)}
+        assert recorded.find_payments("another run") == {}
+
+
+def test_X3_what_was_added_last_is_stored_at_the_end(tmp_path: Path) -> None:
+    with RecordedResponses([tmp_path / "responses.db"]) as recorded:
+        recorded.add(make_response(1), make_payment(1))
+    with ResponseCache(tmp_path / "responses.db") as cache:
+        assert cache.find(make_key(1)) == make_response(1)
+
+
+@pytest.mark.parametrize(
+    ("trial", "name", "is_own"),
+    [(3, 1, True), (4, 1, False), (3, 2, False)],
+    ids=["the-trial-that-asked", "another-trial", "another-request-under-that-number"],
+)
+def test_X3_a_response_that_this_run_paid_for_is_no_reused_one(
+    trial: int, name: int, is_own: bool, tmp_path: Path
+) -> None:
+    with RecordedResponses([tmp_path / "responses.db"]) as recorded:
+        for number in (1, 2):
+            recorded.add(make_response(number, cost_usd=0.5), make_payment(1, trial=3, cost_usd=0.25))
+        recorded.commit()
+        responses = ModelResponses(recorded, "m", "o", run="run", payments=recorded.find_payments("run"))
+        found = responses.find(make_key(name), trial, 1)
+    assert found is not None
+    assert (found[1].is_reused, found[1].cost_usd) == ((False, 0.25) if is_own else (True, 0.5))
