@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -137,6 +137,28 @@ class Case:
         """Ids of the tools that are in a right answer or may be called besides."""
         named = (tool for answer in self.answers for call in answer for tool in call.tools)
         return frozenset(named) | self.allowed_extra
+
+
+def find_rank(case: Case, searches: Iterable[Sequence[str]]) -> int | None:
+    """The place at which searches found the tools of a right answer, from 1; `None` where one of them was not found.
+
+    Args:
+        case: The case.
+        searches: Ids of the tools that each search found, the best first. Of a tool, the best place counts; of an
+            answer, that of its last tool; of several answers, the best.
+    """
+    places: dict[str, int] = {}
+    for search in searches:
+        for place, tool_id in enumerate(search, start=1):
+            places[tool_id] = min(place, places.get(tool_id, place))
+    if not places:
+        return None
+    ranks: list[int] = []
+    for answer in case.answers:
+        found = [min((places[tool] for tool in call.tools if tool in places), default=None) for call in answer]
+        if found and None not in found:
+            ranks.append(max(place for place in found if place is not None))
+    return min(ranks, default=None)
 
 
 def is_covered(case: Case, reach: AbstractSet[str]) -> bool:

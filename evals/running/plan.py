@@ -11,7 +11,7 @@ from typing import Any
 from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.running.ranges import SETTINGS, refuse_outside
 from toolbelt.evals.running.shards import Shard
-from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset
+from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.providers.chat import Sampling
 
@@ -48,7 +48,7 @@ class Arm:
     @property
     def shown(self) -> str:
         """A label that distinguishes it from the other arms of its model."""
-        return " · ".join(part for part in (self.toolset, self.variant) if part)
+        return " · ".join(part for part in (shorten_toolset(self.toolset), self.variant) if part)
 
 
 @dataclass(frozen=True, slots=True)

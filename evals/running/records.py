@@ -147,6 +147,12 @@ class TrialRecord:
     cost_usd: float | None = field(
         metadata=described("retries included; nothing where the price is unknown", "US dollars")
     )
+    rank: int | None = field(
+        default=None,
+        metadata=described(
+            "at which a search found the tool asked for, of several the last; nothing if none did", "place"
+        ),
+    )
 
 
 def plus_cost(a: float | None, b: float | None) -> float | None:

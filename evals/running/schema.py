@@ -12,7 +12,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.stores.sqlite_files import READ_ONLY
 
-VERSION = 5
+VERSION = 6
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
@@ -156,8 +156,15 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
 
 TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
 
-ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES + _RESPONSES, 4: _RESPONSES})
-"""For each earlier version, the tables that turn its file into one of this version; existing content is not changed."""
+_RANK = "ALTER TABLE trials ADD COLUMN rank INTEGER;\n"
+ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES + _RESPONSES + _RANK, 4: _RESPONSES + _RANK, 5: _RANK})
+"""For each earlier version, what turns its file into one of this version; existing content is not changed."""
+_RANK_IN_MEMORY = "CREATE TEMP VIEW trials AS SELECT *, NULL AS rank FROM main.trials;\n"
+_RESPONSES_IN_MEMORY = _RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE")
+_IN_MEMORY: Mapping[int, str] = MappingProxyType(
+    {3: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY, 4: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY, 5: _RANK_IN_MEMORY}
+)
+"""Likewise, for a file that can only be read: what queries of runs lack is there, and empty."""
 _BUSY_SECONDS = 60
 
 
@@ -212,11 +219,13 @@ def create_tables(connection: sqlite3.Connection, file: str) -> None:
             _make(connection, ADDED[version])
         except sqlite3.OperationalError as error:
             connection.rollback()
+            if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+                return  # another process was first
             if error.sqlite_errorcode & 0xFF not in READ_ONLY:
                 raise
-            # Only to be read: it is, as what it holds is as ever. Queries of runs find their table empty, in memory.
+            # Only to be read: it is, as what it holds is as ever.
             connection.execute("PRAGMA temp_store=MEMORY")
-            connection.executescript(_RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE"))
+            connection.executescript(_IN_MEMORY[version])
 
 
 def _make(connection: sqlite3.Connection, tables: str) -> None:

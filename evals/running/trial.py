@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from toolbelt.evals.cases.case import Case, is_covered
+from toolbelt.evals.cases.case import Case, find_rank, is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
@@ -80,6 +80,8 @@ class TrialRunner:
 
     def _record(self, trial: Trial, case: Case, state: TrialState, ending: Ending, score: Score) -> TrialRecord:
         meter, usage = state.meter, state.meter.usage
+        found = self.toolset.found(case, state.conversation)
+        surfaced = meter.surfaced | found.revealed
         return TrialRecord(
             trial=trial.number,
             arm=trial.arm,
@@ -92,8 +94,9 @@ class TrialRunner:
             reason=score.reason,
             ending=ending,
             expects_nothing=case.expects_nothing,
-            covered=is_covered(case, self.toolset.reach(case)),
-            surfaced=is_covered(case, meter.surfaced),
+            covered=is_covered(case, self.toolset.reach(case) | surfaced),
+            surfaced=is_covered(case, surfaced),
+            rank=find_rank(case, found.searches),
             would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and _are_known(case, state.selections),
             selections=len(state.selections),
             hits=score.hits,
@@ -203,10 +206,16 @@ class TrialState:
         return None in given
 
     def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
-        # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
-        offered = offer.by_name.get(call.name)
-        tool_id = self.trial_runner.renderer.find_id(call.name) if offered is None else offered.tool.id
-        self.selections.append(SelectedTool(number, call.name, tool_id, offered is not None, call.arguments))
+        passed_on = self.trial_runner.toolset.passed_on(self.case, call)
+        if passed_on is not None:  # through a meta-tool, which runs whatever the case has
+            call, tool_id = passed_on, self.trial_runner.renderer.find_id(passed_on.name)
+            was_offered = tool_id is not None and (self.case.offered is None or tool_id in self.case.offered)
+        else:
+            # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
+            offered = offer.by_name.get(call.name)
+            tool_id = self.trial_runner.renderer.find_id(call.name) if offered is None else offered.tool.id
+            was_offered = offered is not None
+        self.selections.append(SelectedTool(number, call.name, tool_id, was_offered, call.arguments))
         if tool_id is None:
             return json.dumps({"error": f"There is no tool named {call.name}."})
         results = self.case.results.get(tool_id, ())

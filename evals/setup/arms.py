@@ -158,7 +158,7 @@ class _Renderers:
         self._tokenizer = tokenizer
         self._seed = seed
         self._reporter = reporter
-        self._renderers: dict[tuple[str, str, tuple[str, ...], str], ToolRenderer] = {}
+        self._renderers: dict[tuple[str, str, tuple[tuple[str, Tool], ...], str], ToolRenderer] = {}
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, model: str) -> TokenCounter:
@@ -171,7 +171,7 @@ class _Renderers:
     def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> ToolRenderer:
         counter, form = self.counter(model), find_form(model)
         presentation = make_presentation(variant, self._catalog, self._seed)
-        key = (counter.name, form, tuple(extras), "" if presentation is None else presentation.key)
+        key = (counter.name, form, tuple(extras.items()), "" if presentation is None else presentation.key)
         if key not in self._renderers:
             with self._reporter.progress("counting tokens of tools", len(self._catalog.tools)) as advance:
                 if isinstance(counter, TiktokenCounter):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,8 +14,8 @@ from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.spec import ToolsetSpec
-from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead, ToolsetContext
-from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
+from toolbelt.evals.toolsets.toolset import GO_AHEAD, GoAhead, NoSearch, ToolsetContext
+from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe, free_id
 from toolbelt.patterns import fold
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.bundles import Expansion
@@ -37,7 +37,7 @@ class _Kit:
     reach: frozenset[str]
 
 
-class Dynamic:
+class Dynamic(NoSearch):
     """The three meta-tools, the static tools, and the toolkits loaded when the turn began, in allowed order.
 
     The tools are those of `DynamicToolkits.shown_tools`, as for sessions and the command line. The meta-tools stand
@@ -213,7 +213,7 @@ def _allowed(agent: AgentSpec, toolkits: Iterable[Toolkit]) -> AgentSpec:
 def _meta_tools(catalog: Catalog) -> dict[str, Tool]:
     """The three by the wire names they must have, with ids that no tool of the catalog has."""
     taken = {tool.id for tool in catalog.tools}
-    return {role.value: replace(tool, id=_free(tool.id, taken)) for role, tool in META_TOOLS.items()}
+    return {role.value: replace(tool, id=free_id(tool.id, taken)) for role, tool in META_TOOLS.items()}
 
 
 def _keys(catalog: Catalog) -> dict[str, str]:
@@ -222,15 +222,8 @@ def _keys(catalog: Catalog) -> dict[str, str]:
     A model never sees it: it is shown wire names, and those are kept apart.
     """
     taken = {tool.id for tool in catalog.tools}
-    return {tool_id: _free(tool_id, taken) for tool_id in sorted(taken) if fold(tool_id) in RESERVED}
+    return {tool_id: free_id(tool_id, taken) for tool_id in sorted(taken) if fold(tool_id) in RESERVED}
 
 
 def _of_keys(tool_ids: Iterable[str], keys: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(keys.get(tool_id, tool_id) for tool_id in tool_ids)
-
-
-def _free(name: str, taken: Collection[str]) -> str:
-    """A name that is not taken, made from one that may be; each its own."""
-    while name in taken:
-        name = f"toolbelt:{name}"
-    return name

@@ -12,7 +12,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.spec import ToolsetSpec
-from toolbelt.evals.toolsets.toolset import ToolsetContext
+from toolbelt.evals.toolsets.toolset import NoSearch, ToolsetContext
 from toolbelt.evals.toolsets.universe import CutOffers, Universe
 from toolbelt.loadouts import Resolution
 from toolbelt.patterns import fold
@@ -53,7 +53,7 @@ class OwnMetaCalls:
         return Tiers(self._catalog)
 
 
-class FixedToolset:
+class FixedToolset(NoSearch):
     """Shows the tools chosen for the case, whatever the conversation is.
 
     Args:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import cast
 
 from toolbelt.catalog import Catalog
@@ -14,6 +15,8 @@ from toolbelt.evals.toolsets.spec import TOOLSETS, NameOf, ToolsetKind, ToolsetS
 from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
 from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.patterns import fold, is_prefix_pattern, matches
+from toolbelt.search.presets import parse_search
+from toolbelt.search.settings import SearchSettings
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.toolkits.toolkit import Toolkit
 
@@ -28,6 +31,7 @@ class _Names:
     registry: ToolLoadoutRegistry
     agents: tuple[AgentSpec, ...]
     toolkits: tuple[Toolkit, ...]
+    searches: Mapping[str, SearchSettings]
 
 
 def make_toolset(spec: ToolsetSpec, context: ToolsetContext) -> Toolset:
@@ -41,7 +45,7 @@ def make_toolset(spec: ToolsetSpec, context: ToolsetContext) -> Toolset:
         NotFoundError: no such loadout or agent.
         ToolbeltError: nothing of the catalog would ever be shown.
     """
-    names = _Names(context.catalog, context.registry, context.agents, context.toolkits)
+    names = _Names(context.catalog, context.registry, context.agents, context.toolkits, context.searches)
     module, _, attribute = TOOLSETS[spec.kind].factory.partition(":")
     factory = cast("ToolsetFactory", getattr(importlib.import_module(module), attribute))
     return factory(_look_up(spec, names), context)
@@ -53,6 +57,7 @@ def expand_toolsets(
     registry: ToolLoadoutRegistry,
     agents: Iterable[AgentSpec] = (),
     toolkits: Iterable[Toolkit] = (),
+    searches: Mapping[str, SearchSettings] = MappingProxyType({}),
 ) -> tuple[ToolsetSpec, ...]:
     """The toolsets that are meant, each once, with names as the project spells them.
 
@@ -64,6 +69,7 @@ def expand_toolsets(
         registry: Every loadout there is.
         agents: Of the project.
         toolkits: Of the project.
+        searches: Search toolsets of the project, by name.
 
     Raises:
         NotFoundError: no such toolset, loadout or agent.
@@ -72,7 +78,7 @@ def expand_toolsets(
     given = [name for text in texts for part in text.split(",") if (name := part.strip())]
     if not given:
         raise ToolbeltError(f"No toolset is named. There are: {', '.join(toolset_forms())}.")
-    names = _Names(catalog, registry, tuple(agents), tuple(toolkits))
+    names = _Names(catalog, registry, tuple(agents), tuple(toolkits), searches)
     specs = [_parse(name, names) for name in given]
     return tuple(dict.fromkeys(expanded for spec in specs for expanded in _expand(spec, names)))
 
@@ -100,6 +106,8 @@ def _look_up(spec: ToolsetSpec, names: _Names) -> ToolsetSpec:
     """
     if not spec.name or spec.is_auto:
         return spec
+    if spec.kind is ToolsetKind.SEARCH:
+        return replace(spec, name=str(parse_search(spec.name, names.searches)))
     if TOOLSETS[spec.kind].name_of is NameOf.LOADOUT:
         return replace(spec, name=names.registry.require_loadout(spec.name).name)
     return replace(spec, name=find_agent(spec.name, names.agents).name)

@@ -14,13 +14,13 @@ from toolbelt.evals.offers import Offer
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, SeededDraw, take
 from toolbelt.evals.toolsets.fixed import OwnMetaCalls
 from toolbelt.evals.toolsets.spec import ToolsetSpec
-from toolbelt.evals.toolsets.toolset import ToolsetContext
+from toolbelt.evals.toolsets.toolset import NoSearch, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.text import plural
 from toolbelt.tiers import own_meta_tools
 
 
-class Oracle:
+class Oracle(NoSearch):
     """Shows the tools of the expected answer, the first where several would do, and distractors.
 
     A distractor is never a tool that is right in any accepted answer or allowed beside one, nor a meta-tool. More of

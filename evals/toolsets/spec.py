@@ -13,6 +13,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.recommended import spell_loadout, split_toolset_name
 from toolbelt.patterns import fold, is_prefix_pattern
+from toolbelt.search.presets import PRESET_KIND, parse_search, shorten_search
 
 _DISTRACTORS = re.compile(r"\+([0-9]{1,6})(?::(near|random))?", re.IGNORECASE)
 
@@ -24,6 +25,7 @@ class ToolsetKind(StrEnum):
     LOADOUT = "loadout"
     TIERED = "tiered"
     DYNAMIC = "dynamic"
+    SEARCH = "search"
     ORACLE = "oracle"
 
 
@@ -32,6 +34,7 @@ class NameOf(StrEnum):
 
     LOADOUT = "loadout"
     AGENT = "agent"
+    SEARCH = "search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,11 @@ TOOLSETS: Mapping[ToolsetKind, ToolsetEntry] = MappingProxyType(
             ("dynamic", "dynamic:AGENT", "dynamic:*"),
             name_of=NameOf.AGENT,
         ),
+        ToolsetKind.SEARCH: ToolsetEntry(
+            "toolbelt.evals.toolsets.search:SearchToolset",
+            ("search", "search:PRESET", "search:NAME", "search:PRESET:KEY=VALUE:…"),
+            name_of=NameOf.SEARCH,
+        ),
         ToolsetKind.ORACLE: ToolsetEntry(
             "toolbelt.evals.toolsets.oracle:Oracle",
             ("oracle", "oracle+N", "oracle+N:near", "oracle+N:random"),
@@ -83,7 +91,8 @@ class ToolsetSpec:
     Attributes:
         kind: Which row of `TOOLSETS`.
         name: Of a loadout or an agent, or a pattern that stands for several; `auto` for the loadout that is chosen by
-            the model's context window; empty for none.
+            the model's context window; the settings of a search, in their full form where it is one of a preset;
+            empty for none.
         distractors: Wrong tools beside the right ones.
         near: Whether these are the nearest ones by words, rather than random ones.
     """
@@ -112,9 +121,14 @@ class ToolsetSpec:
     def is_assignable(self) -> bool:
         """Whether a project can recommend it for a model, as `toolbelt.models.recommended` reads it.
 
-        Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role. Nor a pattern.
+        Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role. Nor a pattern, nor a
+        search.
         """
-        return self.kind is not ToolsetKind.ORACLE and not self.is_by_role and not is_prefix_pattern(self.name)
+        return (
+            self.kind not in (ToolsetKind.ORACLE, ToolsetKind.SEARCH)
+            and not self.is_by_role
+            and not is_prefix_pattern(self.name)
+        )
 
     @property
     def is_list(self) -> bool:
@@ -154,6 +168,8 @@ def parse_toolset(text: str) -> ToolsetSpec:
         raise NotFoundError("toolset", text, toolset_forms())
     kind = ToolsetKind(word)
     entry = TOOLSETS[kind]
+    if kind is ToolsetKind.SEARCH and rest[:1] in ("", ":"):
+        return ToolsetSpec(kind, _spell_search(rest[1:].strip()))
     if not rest:
         return ToolsetSpec(kind)
     if entry.name_of is not None and rest[0] == ":" and (name := rest[1:].strip()):
@@ -165,6 +181,24 @@ def parse_toolset(text: str) -> ToolsetSpec:
         raise ToolbeltError(f"Toolset {kind.value!r} is written by its name alone, without {rest!r}.")
     forms = [repr(form.replace("+N", "+9")) for form in entry.forms if "*" not in form]
     raise ToolbeltError(f"Toolset '{kind}{rest}' is malformed; write {', '.join(forms[:-1])} or {forms[-1]}.")
+
+
+def shorten_toolset(name: str) -> str:
+    """A toolset's name for people: of a search, what differs from its preset; any other as it is."""
+    begin = f"{ToolsetKind.SEARCH}:"
+    if not name.startswith(begin):
+        return name
+    return f"{begin}{shorten_search(name[len(begin) :])}".removesuffix(":")
+
+
+def _spell_search(text: str) -> str:
+    """The settings of a search in their full form; the text itself where it begins with no preset's name."""
+    try:
+        return str(parse_search(text))
+    except NotFoundError as error:
+        if error.kind != PRESET_KIND:
+            raise
+        return text
 
 
 def find_toolset(name: str) -> ToolsetSpec | None:

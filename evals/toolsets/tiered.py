@@ -10,7 +10,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.spec import ToolsetSpec
-from toolbelt.evals.toolsets.toolset import ToolsetContext
+from toolbelt.evals.toolsets.toolset import NoSearch, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.tiers import MetaTools, TierMetaRole, Tiers
 
@@ -18,7 +18,7 @@ Loaded = tuple[str, ...]
 Offered = tuple[str, ...] | None
 
 
-class Tiered:
+class Tiered(NoSearch):
     """Core tools first; what `load_tools` was asked for is appended from the next request on.
 
     What is loaded is read off the conversation, so it ends with it.

@@ -7,16 +7,39 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.catalog.ranking.ranker import Ranker
+from toolbelt.catalog.ranking.rankers import RANKERS
+from toolbelt.catalog.ranking.spec import RankSpec
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
+from toolbelt.search.rankers import find_own_ranker
+from toolbelt.search.settings import SearchSettings
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.toolkits.toolkit import Toolkit
 
 GoAhead = Literal["Go ahead."]
 GO_AHEAD: Final[GoAhead] = "Go ahead."
 """The only message that a user sends after a reply. So the store needs no text, only whether there was a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTools:
+    """What the searches of a conversation found.
+
+    Attributes:
+        searches: Ids of the tools that each found, the best first.
+        revealed: Ids of those that the model can call without their being offered.
+    """
+
+    searches: tuple[tuple[str, ...], ...] = ()
+    revealed: frozenset[str] = frozenset()
+
+
+NOTHING_FOUND = FoundTools()
 
 
 class Toolset(Protocol):
@@ -50,6 +73,38 @@ class Toolset(Protocol):
         """Ids of the catalog's tools that could be offered in some request of this case (rule E5, coverage)."""
         ...
 
+    def found(self, case: Case, conversation: Conversation) -> FoundTools:
+        """What was searched for and found so far; nothing where a toolset has no search."""
+        ...
+
+    def passed_on(self, case: Case, call: ToolUse) -> ToolUse | None:
+        """The call that a call of a call-through tool passes on, which is the selection; `None` for any other call."""
+        ...
+
+
+class NoSearch:
+    """The part of a toolset that has no search."""
+
+    def found(self, case: Case, conversation: Conversation) -> FoundTools:  # noqa: ARG002  the protocol's
+        """Nothing."""
+        return NOTHING_FOUND
+
+    def passed_on(self, case: Case, call: ToolUse) -> None:
+        """Always `None`: each tool is called by its own name."""
+
+
+def open_plain_ranker(spec: RankSpec) -> Ranker:
+    """A ranker that needs neither a model nor code of the user's.
+
+    Raises:
+        ToolbeltError: it needs one.
+    """
+    if (own := find_own_ranker(spec)) is not None:
+        return own
+    if (make := RANKERS.get(spec.kind)) is None:
+        raise ToolbeltError(f"The ranker {spec} cannot be used here.")
+    return make()
+
 
 RendererMaker = Callable[[Mapping[str, Tool]], ToolRenderer]
 """Gives the renderer of the catalog and further tools, by the wire name each must have; kept by the maker."""
@@ -68,6 +123,8 @@ class ToolsetContext:
         resolve_auto: What `loadout:auto` is for the arm's model; raises `ToolbeltError` where nothing can be chosen.
         agents: Of the project, for `dynamic:AGENT`.
         toolkits: Of the project.
+        searches: Search toolsets of the project, by name.
+        open_ranker: Opens the ranker of a search.
     """
 
     catalog: Catalog
@@ -78,3 +135,5 @@ class ToolsetContext:
     resolve_auto: Callable[[], Resolution] | None = None
     agents: tuple[AgentSpec, ...] = ()
     toolkits: tuple[Toolkit, ...] = ()
+    searches: Mapping[str, SearchSettings] = FrozenDict()
+    open_ranker: Callable[[RankSpec], Ranker] = open_plain_ranker

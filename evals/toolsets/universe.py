@@ -54,3 +54,10 @@ class CutOffers:
     def of(self, case: Case) -> Offer:
         """What a case is shown."""
         return self.whole if case.offered is None else self._cut(case.offered)
+
+
+def free_id(name: str, taken: Collection[str]) -> str:
+    """An id that is not taken, made from one that may be; each its own."""
+    while name in taken:
+        name = f"toolbelt:{name}"
+    return name

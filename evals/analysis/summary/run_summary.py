@@ -9,6 +9,7 @@ from typing import Any
 from toolbelt.evals.analysis.summary.responses import ModelResponses
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import shorten_toolset
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
 
@@ -223,7 +224,7 @@ class ArmSummary:
     @property
     def toolset_label(self) -> str:
         """What distinguishes it from the other arms of its model."""
-        return " · ".join(part for part in (self.toolset, self.variant) if part)
+        return " · ".join(part for part in (shorten_toolset(self.toolset), self.variant) if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,13 @@ from toolbelt.evals.models.local.meta_tools import (
     find_next_steps,
 )
 from toolbelt.evals.models.local.ranking import parameters_of
+from toolbelt.evals.models.local.searching import (
+    KnownSearch,
+    call_through,
+    find_search,
+    find_searches,
+    with_found,
+)
 from toolbelt.evals.models.model import WORD_MATCHING, Model, Request
 from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
@@ -37,10 +44,11 @@ class LocalModel:
     what the user said last, if that fits well enough (`ENOUGH`), and nothing otherwise. A message that asks for
     several things is answered with several calls at once. Where `browse_tools` and `load_tools` are offered and no
     tool at hand is sure to be right (`SURE`), it browses, and loads the categories whose descriptions fit best, one
-    by one. Where it is `list_toolkits`, it loads the best toolkit for each thing asked for, and ends its turn by saying
-    so, as their tools come with the user's next message; told to go ahead, it takes up what was asked before.
-    Arguments are what can be found in the message by simple means; what is not found is left out. Once all that it
-    means to call is called, it says so. The same request always gets the same reply.
+    by one. Where a search is offered, it searches for the words of each thing asked for, and calls what that finds, or
+    calls it through. Where it is `list_toolkits`, it loads the best toolkit for each thing asked for, and ends its
+    turn by saying so, as their tools come with the user's next message; told to go ahead, it takes up what was asked
+    before. Arguments are what can be found in the message by simple means; what is not found is left out. Once all
+    that it means to call is called, it says so. The same request always gets the same reply.
 
     The three thresholds were chosen on public cases (MetaTool, Seal-Tools, BFCL), on none of those shipped here.
     """
@@ -115,6 +123,8 @@ def _choose(request: Request, history: History, meta: KnownMetaTools | None) -> 
 
 
 def _freely(history: History, offer: Offer, meta: KnownMetaTools | None) -> list[_Call]:
+    if (search := find_search(offer)) is not None:
+        return _freely_with_search(history, offer, search)
     among: Sequence[int] = range(len(offer.tools))
     if meta is not None:
         among = [at for at in among if offer.tools[at].name not in meta.names]
@@ -126,6 +136,17 @@ def _freely(history: History, offer: Offer, meta: KnownMetaTools | None) -> list
             return steps
     left = list(history.calls)
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]
+
+
+def _freely_with_search(history: History, offer: Offer, search: KnownSearch) -> list[_Call]:
+    known = with_found(offer, history, search) if search.call else offer
+    plan = plan_calls(history, known, [at for at, tool in enumerate(known.tools) if tool.name not in search.names])
+    has_selected = any(name != search.name for name, _ in history.calls)
+    if not has_selected and (steps := find_searches(history, _wanted(plan), search)):
+        return steps
+    left = list(history.calls)
+    calls = [call_through(call, offer, search) for call in _as_calls(plan)]
+    return [call for call in calls if not _struck_off(call, left)]
 
 
 def _has_selected(history: History, meta: KnownMetaTools | None) -> bool:

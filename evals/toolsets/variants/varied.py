@@ -12,7 +12,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, Offered, ToolRenderer
 from toolbelt.evals.toolsets.distractors import Distractors, NearDistractors, RandomDistractors, SeededDraw, take
-from toolbelt.evals.toolsets.toolset import GoAhead, Toolset, ToolsetContext
+from toolbelt.evals.toolsets.toolset import FoundTools, GoAhead, Toolset, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe
 from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.tiers import own_meta_tools
@@ -174,6 +174,14 @@ class Varied:
             return reached
         first = self._base.offer(case, Conversation(case.messages))
         return reached.union(self._distractor_ids(case, first))
+
+    def found(self, case: Case, conversation: Conversation) -> FoundTools:
+        """What the varied toolset found."""
+        return self._base.found(case, conversation)
+
+    def passed_on(self, case: Case, call: ToolUse) -> ToolUse | None:
+        """What the varied toolset passes on."""
+        return self._base.passed_on(case, call)
 
     def find_shortfall(self, cases: Iterable[Case]) -> Shortfall:
         """How often the variant could not be fully applied in the first request of some cases."""

@@ -20,6 +20,8 @@ from toolbelt.evals.toolsets.variants.presentation import make_presentation
 from toolbelt.evals.toolsets.variants.variant import parse_variant
 from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution, ToolLoadoutBuilder, ToolLoadoutRegistry
+from toolbelt.search.presets import parse_search
+from toolbelt.search.search import make_meta_tools
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import MetaTools
@@ -103,6 +105,8 @@ def meta_ids(name: str, catalog: Catalog) -> set[str]:
     """Ids of the meta-tools of a toolset that loads tools."""
     if name.startswith("dynamic"):
         return {role.value for role in MetaRole}
+    if name.startswith("search"):
+        return {tool.id for tool in make_meta_tools(parse_search(name.partition(":")[2]))}
     meta = MetaTools.of(catalog)
     return {meta.browse.id, meta.load.id} if name == "tiered" else set()
 

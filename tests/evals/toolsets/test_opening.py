@@ -96,7 +96,7 @@ def test_E1_what_is_malformed_is_told_how_it_is_written(written: str, named: obj
     ("written", "kind", "says"),
     [
         ("teired", "toolset", "Did you mean 'tiered'"),
-        ("search", "toolset", "No toolset named 'search'"),
+        ("serch", "toolset", "Did you mean 'search'"),
         ("+9", "toolset", "No toolset named"),
         ("half", "toolset", "write 'loadout:half'"),
         ("loadout:hlaf", "loadout", "Did you mean 'half'"),
@@ -125,6 +125,6 @@ def test_E1_making_one_refuses_what_is_none(written: str) -> None:
 
 
 def test_E1_the_table_can_be_read() -> None:
-    assert list(TOOLSETS) == ["full", "loadout", "tiered", "dynamic", "oracle"]
+    assert list(TOOLSETS) == ["full", "loadout", "tiered", "dynamic", "search", "oracle"]
     with pytest.raises(TypeError):
         TOOLSETS["more"] = TOOLSETS[ToolsetKind.FULL]  # type: ignore[index]

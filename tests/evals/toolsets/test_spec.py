@@ -22,12 +22,14 @@ from toolbelt.evals.toolsets.spec import (
     toolset_forms,
 )
 from toolbelt.models.recommended import parse_recommended
+from toolbelt.search.presets import PRESETS
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1).filter(
     lambda name: name == name.strip() and name.casefold() != "auto"
 )
 SPECS = st.one_of(
-    st.sampled_from([ToolsetSpec(kind) for kind in ToolsetKind]),
+    st.sampled_from([ToolsetSpec(kind) for kind in ToolsetKind if kind is not ToolsetKind.SEARCH]),
+    st.sampled_from([parse_toolset(f"search:{name}") for name in PRESETS]),
     st.builds(ToolsetSpec, st.sampled_from([ToolsetKind.LOADOUT, ToolsetKind.DYNAMIC]), NAMES),
     st.builds(ToolsetSpec, st.just(ToolsetKind.ORACLE), st.just(""), st.integers(1, 999_999), st.booleans()),
 )
@@ -74,7 +76,10 @@ def test_E1_what_a_project_recommends_is_what_an_eval_calls_assignable(text: str
 
 @pytest.mark.parametrize("form", toolset_forms())
 def test_E1_every_form_of_the_table_can_be_parsed(form: str) -> None:
-    assert parse_toolset(form.replace("+N", "+9")).kind == form.partition(":")[0].partition("+")[0]
+    assert (
+        parse_toolset(form.replace("+N", "+9").replace("KEY=VALUE:…", "k=3")).kind
+        == form.partition(":")[0].partition("+")[0]
+    )
 
 
 def test_E1_every_kind_has_a_row_whose_factory_exists() -> None:
@@ -117,8 +122,9 @@ def test_E1_which_toolsets_know_the_answer(name: str, expected: bool) -> None:
     assert is_oracle(name) is expected
 
 
-def test_names_are_of_loadouts_or_agents() -> None:
+def test_names_are_of_loadouts_agents_or_searches() -> None:
     assert {kind: entry.name_of for kind, entry in TOOLSETS.items() if entry.name_of} == {
         ToolsetKind.LOADOUT: NameOf.LOADOUT,
         ToolsetKind.DYNAMIC: NameOf.AGENT,
+        ToolsetKind.SEARCH: NameOf.SEARCH,
     }

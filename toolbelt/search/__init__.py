@@ -1,0 +1,1 @@
+"""Tools that are found by a search and shown then, as several projects do it (rule S1)."""
