@@ -39,7 +39,7 @@ VARYING = re.compile(r"\s+[\d.]+ ms$|\d{8}-\d{6}-[0-9a-f]{4}")
 def write_client_config(folder: Path) -> None:
     """A client's configuration of one server, which the user has approved."""
     entry = {"command": sys.executable, "args": [str(ROOT / "tests" / "servers" / "mcp_small.py")]}
-    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"small": entry}}))
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"github": entry}}))
     Approvals(state_folder(os.environ)).add(read_client_config(folder / ".mcp.json").servers, os.environ)
 
 

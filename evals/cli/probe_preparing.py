@@ -276,4 +276,6 @@ def _describe_largest(whole: ProbeEstimate) -> str:
     tokens = sum(whole.by_check[key] for key in largest)
     if len(whole.by_check) <= _FEW or tokens * 2 <= whole.prompt_tokens:
         return ""
-    return f"{', '.join(largest)} take {tokens:,} of the prompt tokens; without them: --check, with the others."
+    return (
+        f"{', '.join(largest)} take {tokens:,} of the prompt tokens; to leave them out, name the others with --check."
+    )

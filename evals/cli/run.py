@@ -104,8 +104,10 @@ _SECTIONS = {
     type=CommaList(),
     multiple=True,
     metavar="T",
-    help="full, loadout, loadout:NAME, loadout:*, loadout:auto, tiered, dynamic, dynamic:AGENT, dynamic:*, oracle, "
-    "oracle+N, oracle+N:near; again or with commas for more.  [default: full,loadout,tiered]",
+    help="full (every tool), loadout (that of each case's role), loadout:NAME, loadout:*, loadout:auto, tiered (a few "
+    "tools, others on request), dynamic (toolkits on request), dynamic:AGENT, dynamic:*, oracle (the right tools "
+    "alone), oracle+N (and N wrong ones), oracle+N:near; again or with commas for more.  "
+    "[default: full,loadout,tiered]",
 )
 @option(
     "--suite",

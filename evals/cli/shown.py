@@ -92,7 +92,7 @@ def _show_matrix(matrix: Matrix) -> None:
     from toolbelt.evals.views.matrix import matrix_view, recommended_view
 
     heading, entries = recommended_view(matrix)
-    show_blocks([Note(""), *matrix_view(matrix), heading])
+    show_blocks([Note(""), *matrix_view(matrix), Note(""), heading])
     click.echo(entries, nl=False)
 
 

@@ -47,27 +47,37 @@ class ToolsetEntry:
         forms: How its names are written.
         name_of: What `KIND:NAME` names; `None` where the kind takes no name.
         takes_distractors: Whether `KIND+N`, `KIND+N:near` and `KIND+N:random` exist.
+        about: What a model is offered, in a few words.
     """
 
     factory: str
     forms: tuple[str, ...]
     name_of: NameOf | None = None
     takes_distractors: bool = False
+    about: str = ""
 
 
 TOOLSETS: Mapping[ToolsetKind, ToolsetEntry] = MappingProxyType(
     {
-        ToolsetKind.FULL: ToolsetEntry("toolbelt.evals.toolsets.fixed:make_full", ("full",)),
+        ToolsetKind.FULL: ToolsetEntry(
+            "toolbelt.evals.toolsets.fixed:make_full", ("full",), about="every tool of the catalog"
+        ),
         ToolsetKind.LOADOUT: ToolsetEntry(
             "toolbelt.evals.toolsets.fixed:make_loadout",
             ("loadout", "loadout:NAME", "loadout:*", "loadout:auto"),
             name_of=NameOf.LOADOUT,
+            about="the tools of a loadout; without a name, of the one for the role of each case",
         ),
-        ToolsetKind.TIERED: ToolsetEntry("toolbelt.evals.toolsets.tiered:Tiered", ("tiered",)),
+        ToolsetKind.TIERED: ToolsetEntry(
+            "toolbelt.evals.toolsets.tiered:Tiered",
+            ("tiered",),
+            about="a few core tools; the model browses and loads the others as it needs them",
+        ),
         ToolsetKind.DYNAMIC: ToolsetEntry(
             "toolbelt.evals.toolsets.dynamic:make_dynamic",
             ("dynamic", "dynamic:AGENT", "dynamic:*"),
             name_of=NameOf.AGENT,
+            about="the core tools, and a toolkit for each category that the model loads as it needs them",
         ),
         ToolsetKind.SEARCH: ToolsetEntry(
             "toolbelt.evals.toolsets.search:SearchToolset",
@@ -78,6 +88,7 @@ TOOLSETS: Mapping[ToolsetKind, ToolsetEntry] = MappingProxyType(
             "toolbelt.evals.toolsets.oracle:Oracle",
             ("oracle", "oracle+N", "oracle+N:near", "oracle+N:random"),
             takes_distractors=True,
+            about="the right tools, with +N also N wrong ones: an upper bound, for orientation only",
         ),
     }
 )

@@ -10,7 +10,7 @@ from toolbelt.evals.analysis.comparison.comparison_text import pair_names
 from toolbelt.evals.analysis.comparison.number_format import format_points
 from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
-from toolbelt.evals.toolsets.spec import is_oracle
+from toolbelt.evals.toolsets.spec import TOOLSETS, ToolsetKind, find_toolset, is_oracle
 from toolbelt.evals.viewer.findings import find_badge
 from toolbelt.evals.views.arms import arms_table
 from toolbelt.evals.views.result_text import describe_trade_off
@@ -38,6 +38,15 @@ class ArmColumns:
     table: Table
     shown: frozenset[int]
     against: str = ""
+
+
+def toolset_meanings(summary: RunSummary) -> list[tuple[str, str]]:
+    """The toolsets of a run by kind, and what a model is offered with each."""
+    labels: dict[ToolsetKind, dict[str, None]] = {}
+    for arm in summary.arms:
+        if (spec := find_toolset(arm.toolset)) is not None:
+            labels.setdefault(spec.kind, {})[arm.toolset_label] = None
+    return [(", ".join(named), TOOLSETS[kind].about) for kind, named in labels.items() if TOOLSETS[kind].about]
 
 
 def arm_columns(summary: RunSummary, comparison: Comparison | None, result: RunResult) -> ArmColumns:

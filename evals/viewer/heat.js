@@ -54,7 +54,7 @@ function showConfusions() {
   const sum = (pairs) => pairs.reduce((all, [, , number]) => all + number, 0);
   const more = found.length - inside.length;
   field("confusion-note").textContent = !found.length ? "No tool was confused with another."
-    : more > 0 ? `${count(sum(inside))} of ${plural(sum(found), "confusion")} are shown; ${plural(more, "rarer pair")} not.` : `All ${plural(sum(found), "confusion")} are shown.`;
+    : more > 0 ? `The most frequent pairs: ${count(sum(inside))} of ${plural(sum(found), "confusion")}. ${plural(more, "rarer pair")} left out.` : `All ${plural(sum(found), "confusion")} are shown.`;
 }
 
 const heatName = (tool) => (tool === NONE ? el("i", { class: "muted" }, "nothing") : name(tools[tool]));

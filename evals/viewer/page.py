@@ -17,7 +17,7 @@ from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import is_oracle
-from toolbelt.evals.viewer.arms import arm_columns
+from toolbelt.evals.viewer.arms import arm_columns, toolset_meanings
 from toolbelt.evals.viewer.findings import forest_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT
 from toolbelt.evals.viewer.pairs import pair_values
@@ -87,6 +87,7 @@ def write_page(
             "notes": note_lines(summary, comparison),
             "arms": arms,
             "arms_html": render_table(arms.table),
+            "toolsets": toolset_meanings(summary),
             "forest": forest_values(comparison, summary),
             "coverage": render_table(coverage_table(summary)),
             "epochs": epoch_lines(summary),

@@ -176,4 +176,4 @@ def test_rare_confusions_are_counted_and_not_drawn(seen: Watched, tmp_path: Path
     page.wait_for_selector("#confusion-table tbody tr", state="attached")
     assert page.locator("#confusion-table tbody tr").count() == 14
     shown = sum(confused(page).values())
-    assert page.inner_text("#confusion-note").startswith(f"{shown} of ")
+    assert page.inner_text("#confusion-note").startswith(f"The most frequent pairs: {shown} of ")
