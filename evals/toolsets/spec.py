@@ -83,6 +83,7 @@ TOOLSETS: Mapping[ToolsetKind, ToolsetEntry] = MappingProxyType(
             "toolbelt.evals.toolsets.search:SearchToolset",
             ("search", "search:PRESET", "search:NAME", "search:PRESET:KEY=VALUE:…"),
             name_of=NameOf.SEARCH,
+            about="a few pinned tools; the model finds the others by search",
         ),
         ToolsetKind.ORACLE: ToolsetEntry(
             "toolbelt.evals.toolsets.oracle:Oracle",
