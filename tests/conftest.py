@@ -18,9 +18,11 @@ import pytest  # noqa: E402
 
 from tests.warm import client as warm  # noqa: E402
 
-# A busy machine is no failure: no example has a time limit.
-hypothesis.settings.register_profile("toolbelt", deadline=None)
-hypothesis.settings.load_profile("toolbelt")
+# A busy machine is no failure: no example has a time limit. Examples are drawn anew each time, so that a law that holds
+# of few is soon seen to fail in CI; `make laws` draws 20 times as many at once.
+hypothesis.settings.register_profile("toolbelt", deadline=None, max_examples=50)
+hypothesis.settings.register_profile("laws", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "toolbelt"))
 
 # Workers side by side have no core to spare, and threads of BLAS spend CPU on waiting for one. Set before numpy is
 # imported. Benchmarks run without workers, and so as users do.
@@ -54,8 +56,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+_SET_UP = itertools.count(1)
+_FREEZE_EVERY = 100
+"""Tests after which garbage is no longer looked for among what they imported and cached: it was a sixth of all CPU."""
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Start processes cold where a test asks for it, or measures them."""
+    """Start processes cold where a test asks for it, or measures them; now and then, freeze what there is."""
+    if next(_SET_UP) % _FREEZE_EVERY == 0:
+        gc.collect()
+        gc.freeze()
     folder = item.path.relative_to(_TESTS).parts[0]
     warm.set_cold(item.get_closest_marker("cold") is not None or folder in ("benchmarks", "real"))
 

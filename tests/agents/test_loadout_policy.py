@@ -262,7 +262,6 @@ def test_L14_what_is_not_to_be_had_now_is_not_there_until_it_is() -> None:
     assert made.activate("docker")["tools"] == ["sometimes"]
 
 
-MANY = settings(max_examples=100, deadline=None)
 SOME = settings(max_examples=60, deadline=None)
 asked = st.sampled_from(LOADOUT_NAMES)
 
@@ -276,7 +275,6 @@ def found(of: Asked) -> list[str]:
     return [name for page in pages for entry in of.discover(page=page)["plugins"] for name in entry["tools"]]
 
 
-@MANY
 @given(registries(), loadout_registries, asked, wanted)
 def test_L14_active_discoverable_and_the_rest_part_the_tools(
     whole: ToolRegistry, loadouts: ToolLoadoutRegistry, name: str, activated: list[str]
@@ -293,7 +291,6 @@ def test_L14_active_discoverable_and_the_rest_part_the_tools(
         assert not set(listed(made)) & set(found(made))
 
 
-@MANY
 @given(registries(), loadout_registries, asked, wanted)
 def test_L14_nothing_disabled_or_hidden_is_ever_shown_and_what_is_shown_only_grows_at_its_end(
     whole: ToolRegistry, loadouts: ToolLoadoutRegistry, name: str, activated: list[str]

@@ -49,7 +49,7 @@ def _sent(tool: Tool, facts: tuple[Fact, ...]) -> Tool:
     return make_wire_form([tool], assign_wire_names([tool]), facts).tools[0]
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(given_tools=tools())
 def test_the_fixed_form_breaks_no_rule_and_leads_back(given_tools: list[Tool]) -> None:
     for facts in _each_fact():

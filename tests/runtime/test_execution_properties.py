@@ -72,7 +72,6 @@ mappings = st.fixed_dictionaries({"id": json_values, "name": names | json_values
 anything = st.one_of(tool_calls, tool_calls, mappings, json_values)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(anything, max_size=12))
 def test_R3_any_batch_gets_as_many_results_as_calls_in_order(calls: list[Any]) -> None:
     results = run(ToolRegistry(TOOLS), calls)
@@ -114,7 +113,6 @@ def test_R3_R4_each_gets_what_its_own_call_returned_up_to_its_share(
         assert each.result.value == (text if is_whole else f"{text[:share]}\n[truncated — {len(text)} chars total]")
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(anything, max_size=12), st.integers(0, 2_000), st.one_of(st.none(), st.integers(0, 200)))
 def test_R4_results_exceed_the_budget_by_their_markers_at_most(calls: list[Any], budget: int, own: int | None) -> None:
     tools = [replace(each, max_result_chars=own) for each in TOOLS]

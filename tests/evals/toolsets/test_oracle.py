@@ -63,7 +63,7 @@ def test_E1_oracle_never_draws_what_is_forbidden_where_any_call_will_do() -> Non
 
 
 @pytest.mark.parametrize("kind", ["", ":near"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     right=st.lists(st.sampled_from(IDS), max_size=4),
     extra=st.frozensets(st.sampled_from(IDS), max_size=4),

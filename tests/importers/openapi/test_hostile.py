@@ -145,7 +145,7 @@ def containers(value: Any) -> Iterator[Any]:
 
 
 class TestFuzz:
-    @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.data())
     def test_nothing_but_findings_comes_out(self, data: st.DataObject) -> None:
         mutant = copy.deepcopy(_SEED)
@@ -183,7 +183,7 @@ class TestFuzz:
             return
         hold_to_be_sound(tool)
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(
         st.fixed_dictionaries(dict.fromkeys(_NAMES, _TANGLE)),
         st.lists(_REFERENCE, min_size=1, max_size=3),

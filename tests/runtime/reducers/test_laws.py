@@ -41,7 +41,7 @@ COMMANDS = st.sampled_from(["git status", "git status -s", "pytest", "pip instal
 ARGS = st.fixed_dictionaries({}, optional={"command": COMMANDS | TEXTS | JSON, "lines": JSON, "offset": JSON})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(value=TEXTS | JSON.map(json.dumps), structured=JSON, args=ARGS)
 def test_R5_nothing_raises_grows_or_touches_anything_but_the_value(
     value: str, structured: Any, args: dict[str, Any]
@@ -58,7 +58,6 @@ def test_R5_nothing_raises_grows_or_touches_anything_but_the_value(
         assert reducer.reduce(made, ReduceInfo(args)) == made
 
 
-@settings(max_examples=100, deadline=None)
 @given(value=TEXTS, error=TEXTS, args=ARGS)
 def test_R5_of_a_failed_command_value_and_error_get_shorter(value: str, error: str, args: dict[str, Any]) -> None:
     result = replace(ToolResult.failure(FailureCode.EXECUTION_FAILED, error), value=value, cost_usd=0.5, printed="p")
@@ -91,25 +90,27 @@ def test_R5_a_failure_of_another_tool_passes_as_it_is(name: str) -> None:
 @pytest.mark.parametrize(
     "command", ["", "pytest", "git status -sb", "pip install a", "cargo test", "python -m unittest", "npm test"]
 )
-def test_R5_a_megabyte_takes_time_by_its_size(piece: str, command: str, counted: Callable[[str, str], int]) -> None:
+def test_R5_a_megabyte_takes_time_by_its_size(piece: str, command: str, counted: Callable[..., int]) -> None:
     """Ten times as much must not take a hundred times as long; even the slowest takes less than thirty."""
     small = counted(piece * (30_000 // len(piece)), command)
-    large = counted(piece * (300_000 // len(piece)), command)
-    assert large < 30 * max(small, 1_000_000)
+    limit = 30 * max(small, 1_000_000)
+    assert counted(piece * (300_000 // len(piece)), command, limit) < limit
 
 
 @pytest.fixture
-def counted() -> Callable[[str, str], int]:
-    """Nanoseconds of processor time, the least of three."""
+def counted() -> Callable[..., int]:
+    """Nanoseconds of processor time, the least of three; the first that is few enough will do."""
     import time
 
-    def count(text: str, command: str) -> int:
+    def count(text: str, command: str, enough: int = 0) -> int:
         info, result = ReduceInfo({"command": command}), ToolResult(True, "## a..." + text)
         taken = []
         for _ in range(3):
             began = time.process_time_ns()
             SHIPPED_REDUCERS["terminal"].reduce(result, info)
             taken.append(time.process_time_ns() - began)
+            if taken[-1] < enough:
+                break
         return min(taken)
 
     return count
