@@ -162,7 +162,6 @@ SIBLING_ONLY = {
     "toolbelt.providers.provider_texts": "a table of what providers write, apart from reading it",
     "toolbelt.runtime.annotations": "the one way to pydantic",
     "toolbelt.runtime.batch": "runs calls; what happens before they run is in `execution`",
-    "toolbelt.runtime.execution": "a batch from calls to results; the registry has the tools",
     "toolbelt.runtime.preparation": "guards and backends before a call; together over 400 lines",
     "toolbelt.runtime.reducers.git_status": "one of the outputs that are reduced; together over 400 lines",
     "toolbelt.runtime.reducers.shell_noise": "which lines of an output matter, apart from cutting it",

@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from toolbelt.catalog import Catalog, Tool
@@ -35,6 +36,7 @@ from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.loadouts.reason_text import describe_unmet_recommendation
+from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
@@ -134,6 +136,8 @@ def _prepare(
         resolve_auto=resolve_auto,
         agents=inputs.project.config.agents,
         toolkits=inputs.project.config.toolkits,
+        searches=inputs.project.config.searches,
+        open_ranker=partial(open_project_ranker, inputs.project),
     )
     toolset = make_toolset(arm.spec, context)
     if isinstance(toolset, Dynamic):

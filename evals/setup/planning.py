@@ -120,7 +120,7 @@ def _find_toolsets(
             reporter.note(RunNote(NoteKind.REPEATED_TOOLSET, text, (str(repeat.toolset), str(repeat.same_as))))
         return members.toolsets
     if toolsets:
-        return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits)
+        return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits, config.searches)
     if inputs.dataset.roles:
         return DEFAULT_TOOLSETS
     text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one: loadout:NAME"

@@ -8,17 +8,16 @@ from dataclasses import replace
 from functools import lru_cache
 
 from toolbelt.catalog import Tool
-from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Message, Reply, ToolUse
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.evals.toolsets.spec import ToolsetSpec
 from toolbelt.evals.toolsets.toolset import FoundTools, ToolsetContext
 from toolbelt.evals.toolsets.universe import OFFERS_KEPT, Universe, free_id
-from toolbelt.models.recommended import spell_loadout
+from toolbelt.search.pinned import find_pinned
 from toolbelt.search.presets import parse_search
 from toolbelt.search.search import Found, Search, SearchAnswer, make_meta_tools
-from toolbelt.search.settings import PINNED_CORE, PINNED_NONE, Reveal, Trigger
+from toolbelt.search.settings import Reveal, Trigger
 from toolbelt.tiers import own_meta_tools
 from toolbelt.toolkits.directive import message_text
 
@@ -56,7 +55,7 @@ class SearchToolset:
             catalog,
             settings,
             context.open_ranker(settings.rank),
-            pinned=[tool_id for tool_id in _find_pinned(settings.pinned, context) if tool_id not in own],
+            pinned=[tool_id for tool_id in find_pinned(settings, catalog, context.registry) if tool_id not in own],
             ids=self._members,
             as_shown=self._as_shown,
             names={tool.id: self._renderer.offered(tool.id).name for tool in catalog.tools},
@@ -174,15 +173,3 @@ class SearchToolset:
 
 def _last_user_text(messages: Sequence[Message]) -> str:
     return next((message_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
-
-
-def _find_pinned(pinned: str, context: ToolsetContext) -> tuple[str, ...]:
-    """Ids of the tools that are always shown."""
-    if pinned == PINNED_NONE:
-        return ()
-    if pinned == PINNED_CORE:
-        return context.catalog.core
-    resolution = context.registry.resolve(context.registry.require_loadout(spell_loadout(pinned)).name, context.catalog)
-    if resolution.broken is not None:
-        raise ToolbeltError(f"Loadout {resolution.loadout!r} cannot be pinned: {resolution.broken}.")
-    return tuple(tool.id for tool in resolution.active_tools)

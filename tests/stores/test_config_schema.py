@@ -262,7 +262,7 @@ def test_the_schema_is_a_schema_and_explains_every_key() -> None:
     assert set(schema["properties"]) == set(CONFIG_KEYS)
     parts = [schema, *schema["$defs"].values()]
     described = [described for part in parts for described in part["properties"].values()]
-    assert list(schema["$defs"]) == ["model", "loadout", "toolkit", "agent", "server"]
+    assert list(schema["$defs"]) == ["model", "loadout", "toolkit", "agent", "search", "server"]
     assert all(entry["description"].endswith(".") for entry in described)
 
 

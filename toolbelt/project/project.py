@@ -145,6 +145,7 @@ class Project:
         loadout: str | None = None,
         tiers: bool = False,
         enforce_tiers: bool = False,
+        search: str | None = None,
         store: SessionStore | None = None,
         around: ToolContext | None = None,
     ) -> Session:
@@ -155,21 +156,20 @@ class Project:
             session_id: Of the conversation. Without it, an agent cannot load toolkits.
             agent: Whose static tools and toolkits the session has (rules D2 to D8); `None` for all tools.
             loadout: What it may use, with capability tools for the rest (rules L12, L14); `None` for everything.
-            tiers: Whether only the catalog's core is shown at first (rules T1 to T4).
-            enforce_tiers: Whether calls of tools that are not loaded are refused.
+            tiers: Whether only the core is shown at first (T1 to T4); with `enforce_tiers`, nothing else runs then.
+            search: How the other tools are found, as an eval has it after `search:`; `None` shows all (rule S1).
             store: Keeps which toolkits are loaded; by default `.toolbelt/sessions.db` in the project's folder.
             around: As in `Session`.
 
         Raises:
-            NotFoundError: no agent or loadout of that name.
-            InvalidDefinitionError: the toolkits of the agent contradict each other; toolkits and tiers, which both have
-                a `load_tools`.
+            NotFoundError: no agent, loadout or search toolset of that name.
+            InvalidDefinitionError: toolkits contradict each other; toolkits and tiers, which both have a `load_tools`.
         """
         from toolbelt.project.sessions import make_policies  # only what runs tools needs the runtime
         from toolbelt.sessions.session import Session
 
         policies = make_policies(
-            self, session_id, agent=agent, loadout=loadout, tiers=tiers, enforce_tiers=enforce_tiers, store=store
+            self, session_id, store, agent, loadout=loadout, tiers=tiers, enforce_tiers=enforce_tiers, search=search
         )
         return Session(tools, policies, session_id=session_id, agent=agent, around=around)
 

@@ -11,8 +11,10 @@ from toolbelt.catalog.ranking.ranker import Ranker
 from toolbelt.catalog.ranking.rankers import RANKERS
 from toolbelt.catalog.ranking.spec import RankKind, RankSpec
 from toolbelt.errors import ToolbeltError
+from toolbelt.search.rankers import find_own_ranker
 
 if TYPE_CHECKING:
+    from toolbelt.project.project import Project
     from toolbelt.servers.spec import Approvable, PythonReference
 
 Approve = Callable[[Sequence["Approvable"]], None]
@@ -50,6 +52,13 @@ def open_ranker(
             return _open_function(spec, PythonReference(spec.target, str(folder.absolute()), source, paths), approve)
         case RankKind.EMBEDDING:
             raise ToolbeltError(f"The ranker {spec} is not available yet.")
+
+
+def open_project_ranker(project: Project, spec: RankSpec) -> Ranker:
+    """The ranker of a project's search: one of toolbelt's own, or as `open_ranker`, with the same errors."""
+    path = project.config.path
+    own = find_own_ranker(spec)
+    return own or open_ranker(spec, folder=project.folder, source="rank", files=() if path is None else (path,))
 
 
 def _open_function(spec: RankSpec, reference: PythonReference, approve: Approve | None) -> Ranker:

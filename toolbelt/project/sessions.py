@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 from toolbelt.agents import LoadoutPolicy
 from toolbelt.errors import NotFoundError
+from toolbelt.project.rankers import open_project_ranker
+from toolbelt.search.pinned import find_pinned
+from toolbelt.search.policy import SearchPolicy
+from toolbelt.search.presets import parse_search
 from toolbelt.sessions.toolkit_policy import ToolkitPolicy
 from toolbelt.stores.sessions import SqliteSessionStore
 from toolbelt.tiers.policy import TierPolicy
@@ -23,12 +27,13 @@ SESSION_STORE = Path(".toolbelt") / "sessions.db"
 def make_policies(
     project: Project,
     session_id: str | None,
-    *,
+    store: SessionStore | None,
     agent: str | None,
+    *,
     loadout: str | None,
     tiers: bool,
     enforce_tiers: bool,
-    store: SessionStore | None,
+    search: str | None,
 ) -> list[SessionPolicy]:
     """The policies of a session; arguments and errors as `Project.session`."""
     policies: list[SessionPolicy] = []
@@ -42,4 +47,8 @@ def make_policies(
         policies.append(LoadoutPolicy(project.registry.require_loadout(loadout).name, project.registry))
     if tiers:
         policies.append(TierPolicy(project.catalog, enforce=enforce_tiers))
+    if search is not None:
+        settings = parse_search(search, project.config.searches)
+        pinned = find_pinned(settings, project.catalog, project.registry)
+        policies.append(SearchPolicy(settings, open_project_ranker(project, settings.rank), project.catalog, pinned))
     return policies

@@ -55,6 +55,16 @@ class Selection:
         return (*self.shown, *self.hidden, *self.waiting)
 
 
+class PassedOn(Protocol):
+    """A call that a meta-tool passes on: a name as the model wrote it, and arguments, `None` if these are no object."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def arguments(self) -> Mapping[str, Any] | None: ...  # noqa: D102
+
+
 class SessionPolicy(Protocol):
     """One policy of one session; it keeps the state of that session.
 
@@ -88,6 +98,17 @@ class SessionPolicy(Protocol):
             Warnings, in sentences.
         """
         ...
+
+    def read_message(self, message: str) -> None:  # noqa: ARG002
+        """Take over what the user wrote in this turn, before `select`; most policies do not need it."""
+        return
+
+    def pass_on(self, meta_tool: str, arguments: Mapping[str, Any]) -> PassedOn | None:  # noqa: ARG002
+        """The call of a tool that a call of a meta-tool stands for; it runs in its place, with all that applies to it.
+
+        `None` for a call that `answer` answers.
+        """
+        return None
 
     def select(self, given: Selection) -> Selection:
         """Which of the given tools are shown now, in which order; changes nothing."""

@@ -13,11 +13,13 @@ from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.patterns import fold
+from toolbelt.runtime.arguments import ArgumentsError, read_arguments
 from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.executable import ExecutableTool
+from toolbelt.runtime.execution import read_calls
 from toolbelt.runtime.gates import FilterOpts
 from toolbelt.runtime.registry import ToolRegistry
-from toolbelt.runtime.results import CallResult, FailureCode, ToolResult, chars_per_call, limit_result
+from toolbelt.runtime.results import CallResult, FailureCode, ToolCall, ToolResult, chars_per_call, limit_result
 from toolbelt.runtime.snapshot import LITE
 from toolbelt.sessions.policy import Selection, SessionPolicy
 from toolbelt.sessions.prompt import SessionPrompt, join_paragraphs
@@ -89,6 +91,9 @@ class Session:
             self._make_meta_tool(policy, tool) for policy in self._policies for tool in policy.meta_tools
         )
         _refuse_shared_names(self._policies)
+        self._callers = {
+            tool.name: policy for policy in self._policies if hasattr(policy, "pass_on") for tool in policy.meta_tools
+        }
         self._allowed_tools = None if allowed_tools is None else _as_list(allowed_tools)
         self._filter_opts = filter_opts
         self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
@@ -99,11 +104,14 @@ class Session:
         self._shown = self._callable = ToolRegistry()
         self._is_current = False
 
-    def begin_turn(self) -> tuple[str, ...]:
+    def begin_turn(self, message: str | None = None) -> tuple[str, ...]:
         """Begin a turn, with the tools that are registered now. The first use of a session begins its first turn.
 
         Policies may wait for a store, so call it in a thread from an event loop:
         `await asyncio.to_thread(session.begin_turn)`.
+
+        Args:
+            message: What the user wrote, for policies that go by it, such as a search for the user's words.
 
         Returns:
             `warnings`, which the application should log.
@@ -119,6 +127,10 @@ class Session:
             self._of_plugins = self._whole.narrowed(tool.name for tool in tools if not tool.of_session)
             self._source = self.registry.catalog
         begun = [policy.begin_turn(self._of_plugins) for policy in self._policies]
+        if message is not None:
+            for policy in self._policies:
+                if (read_message := getattr(policy, "read_message", None)) is not None:
+                    read_message(message)
         self.warnings = tuple(warning for warnings in begun for warning in warnings)
         self._turns += 1
         self._reselect()
@@ -173,9 +185,25 @@ class Session:
         """
         self._update()
         running, context = self._callable, self.context(**settings)
-        results = await running.execute_parallel(calls, context, self._allowed_tools, self._filter_opts, attachments)
+        made = read_calls(calls)
+        passed = [self._pass_on(call) for call in made]
+        results = await running.execute_parallel(passed, context, self._allowed_tools, self._filter_opts, attachments)
         max_chars = chars_per_call(context.result_budget_chars, len(results))
-        return [self._explained(result, running, max_chars) for result in results]
+        explained = [self._explained(result, running, max_chars) for result in results]
+        return [replace(result, name=call.name) for result, call in zip(explained, made, strict=True)]
+
+    def _pass_on(self, call: ToolCall) -> ToolCall:
+        """The call, or that of the tool that it calls through a meta-tool."""
+        policy = self._callers.get(call.name)
+        if policy is None:
+            return call
+        try:
+            passed_on = policy.pass_on(call.name, read_arguments(call.args))
+        except ArgumentsError:
+            return call
+        if passed_on is None or passed_on.name in self._callers:
+            return call
+        return replace(call, name=passed_on.name, args=passed_on.arguments)
 
     def context(self, **settings: Any) -> ToolContext:
         """The context of a batch: `around`, with session id, agent, turn and overrides of this session.

@@ -15,6 +15,7 @@ from toolbelt.stores.files import LOADOUT_SUFFIXES
 if TYPE_CHECKING:
     from toolbelt.loadouts.reader import WrittenLoadout
     from toolbelt.models.project_models import ProjectModel
+    from toolbelt.search.settings import SearchSettings
     from toolbelt.servers.reader import WrittenServer
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.sources import Document
@@ -41,6 +42,7 @@ class Config:
         servers: MCP servers in the order written; `from` is not followed.
         findings: Everything wrong with them.
         document: `toolbelt.yaml` as it was read; `None` if there is none, or it cannot be.
+        searches: Search toolsets by name.
     """
 
     path: Path | None = None
@@ -55,6 +57,7 @@ class Config:
     servers: tuple[WrittenServer, ...] = ()
     findings: tuple[Finding, ...] = ()
     document: Document | None = None
+    searches: Mapping[str, SearchSettings] = field(default_factory=dict)
 
     def refuse(self) -> None:
         """Raise everything that is wrong.
@@ -135,6 +138,7 @@ def examine_config(folder: str | os.PathLike[str], path: str | os.PathLike[str] 
         reader.servers,
         sorted_findings([*reader.findings, *unusable]),
         reader.document,
+        reader.searches,
     )
 
 

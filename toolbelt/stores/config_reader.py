@@ -20,6 +20,7 @@ from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
 
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
+    from toolbelt.search.settings import SearchSettings
     from toolbelt.servers.reader import WrittenServer
     from toolbelt.sessions.agent import AgentSpec
     from toolbelt.toolkits.switch_decisions import WrittenSwitches
@@ -33,6 +34,7 @@ CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
         "loadouts": "Your loadouts by name; one may shadow a built-in of that name.",
         "toolkits": "Your toolkits by name: tools granted by one switch, loaded by an agent at need, or both.",
         "agents": "Your agents by name: the tools each always has, and the toolkits it may load.",
+        "toolsets": "Your search toolsets by name: how an agent finds the tools that it is not shown.",
         "servers": "Your MCP servers by name: whose tools the catalog has, and what `toolbelt serve` passes calls to.",
     }
 )
@@ -113,6 +115,7 @@ class ConfigReader:
         self.agents: list[AgentSpec] = []
         self.switches: dict[str, WrittenSwitches] = {}
         self.servers: tuple[WrittenServer, ...] = ()
+        self.searches: dict[str, SearchSettings] = {}
         self.findings: list[Finding] = []
         self.document: Document | None = None
 
@@ -163,6 +166,11 @@ class ConfigReader:
             self.findings.extend(findings)
         if "toolkits" in document.data or "agents" in document.data:
             self._read_agents(document, path)
+        if document.data.get("toolsets") is not None:
+            from toolbelt.search.reader import read_searches  # few projects have any
+
+            self.searches, findings = read_searches(document, "toolsets")
+            self.findings.extend(findings)
         if document.data.get("servers") is not None:
             from toolbelt.servers.reader import read_servers  # few projects have servers
 

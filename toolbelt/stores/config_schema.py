@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from toolbelt.catalog import ToolCategory
+from toolbelt.catalog.ranking.spec import RankKind
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.reader import LOADOUT_KEYS
 from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.models.recommended import PATTERN
+from toolbelt.search.presets import PRESETS
+from toolbelt.search.reader import CHOICES, NAME_PATTERN, PRESET_KEY, SEARCH_KEYS
+from toolbelt.search.settings import MAX_K
 from toolbelt.servers.entries import TRANSPORT_NAMES
 from toolbelt.servers.reader import KEYS_WITH_FROM, SERVER_KEYS
 from toolbelt.servers.splitting import split_schema
@@ -55,6 +59,11 @@ def config_schema() -> dict[str, Any]:
             "propertyNames": _name("string"),
             "additionalProperties": {"$ref": "#/$defs/agent"},
         },
+        "toolsets": {
+            "type": ["object", "null"],
+            "propertyNames": {**_name_but(list(PRESETS)), "pattern": NAME_PATTERN},
+            "additionalProperties": {"$ref": "#/$defs/search"},
+        },
         "servers": {
             "type": ["object", "null"],
             "propertyNames": _name("string"),
@@ -72,6 +81,7 @@ def config_schema() -> dict[str, Any]:
             "loadout": _loadout_schema(),
             "toolkit": _mapping_schema(TOOLKIT_KEYS),
             "agent": _mapping_schema(AGENT_KEYS),
+            "search": _search_schema(),
             "server": _server_schema(),
         },
     }
@@ -88,6 +98,25 @@ def _loadout_schema() -> dict[str, Any]:
         "anyOf": [{"enum": [str(category) for category in ToolCategory]}, _name("string")]
     }
     return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _search_schema() -> dict[str, Any]:
+    """The settings of a search; which of them go together is not in it."""
+    schemas: dict[str, Any] = {key: {"enum": [*kind, None]} for key, kind in CHOICES.items()}
+    schemas |= {
+        PRESET_KEY: {"enum": [*PRESETS, None]},
+        "k": {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_K},
+        "pinned": _name("string", "null"),
+        "rank": {**_name("string", "null"), "pattern": _rank_pattern()},
+    }
+    properties = {key: {"description": text, **schemas[key]} for key, text in SEARCH_KEYS.items()}
+    return {"type": ["object", "null"], "additionalProperties": False, "properties": properties}
+
+
+def _rank_pattern() -> str:
+    words = "|".join(_in_any_case(kind) for kind in (RankKind.WORDS, RankKind.REGEX))
+    embedding, python = map(_in_any_case, (RankKind.EMBEDDING, RankKind.PYTHON))
+    return rf"^\s*(?:(?:{words})\s*|{embedding}\s*:[\s\S]*\S[\s\S]*|{python}\s*:[^:]+:[^:]+)$"
 
 
 def _server_schema() -> dict[str, Any]:
