@@ -72,7 +72,7 @@ dataset_option = option(
     help="A shipped dataset, a folder with cases.jsonl and a catalog, or a file of cases.",
 )
 store_option = option(
-    "--store", default=str(DEFAULT_FILE), show_default=True, metavar="FILE", help="Where runs are kept."
+    "--store", default=str(DEFAULT_FILE), show_default=True, metavar="FILE", help="The file that stores runs."
 )
 
 arms_option = option(
@@ -189,7 +189,7 @@ def asking_options(
             default=5,
             metavar="N",
             show_default=True,
-            help="Times a request is asked again after a failure that may pass.",
+            help="Times a request is sent again after a temporary failure.",
         ),
         option("--max-cost", type=range_type(EXECUTION["max_cost_usd"]), metavar="USD", help=max_cost),
         option("--max-requests", type=range_type(EXECUTION["max_requests"]), metavar="N", help=max_requests),

@@ -82,8 +82,8 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
     show_default=True,
     help="Longest answer; more for a model that thinks for long before it calls. 0 leaves it to the provider.",
 )
-@option("--fresh", is_flag=True, help="Begin anew where an unfinished probe of the same would be gone on with.")
-@option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")
+@option("--fresh", is_flag=True, help="Start again instead of continuing an unfinished probe.")
+@option("--dry-run", is_flag=True, help="Only estimate requests, tokens and cost.")
 @store_option
 @config_option
 @tokenizer_option
@@ -109,11 +109,11 @@ def probe(
 ) -> int:
     """Find out what works with a model over its real API: some twenty requests about tools, before an eval is paid for.
 
-    What it would take is said before anything is asked. The result is kept: toolbelt model probes shows it again, and
-    it stands beside the evals of the model. What is interrupted goes on with the same command.
+    An estimate is shown before anything is asked. The result is stored: toolbelt model probes shows it again, and
+    evals of the model show it, too. The same command continues an interrupted probe.
 
-    Exit code 0: all was found out; 1: a check that is required does not work, or only partly; 3: something stayed
-    unknown.
+    Exit code 0: every check has a result; 1: a required check does not work, or only partly; 3: a check has no
+    result.
     """
     options = ProbeOptions(
         models=models,

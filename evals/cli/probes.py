@@ -43,7 +43,7 @@ _CUT_SHORT = ("incomplete", "interrupted", "killed")
 @config_option
 @json_option
 def probes(model: str | None, store: str, config: str | None, as_json: bool) -> None:
-    """The probes that are kept: one of each model, side by side.
+    """The stored probes: one of each model, side by side.
 
     With MODEL, or the id of a probe: that one in full, what it showed that is not known of the model, as an entry for
     toolbelt.yaml, and a list of the model's others. Of several of a model the latest finished one of all checks stands

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "-o",
     metavar="FILE",
     envvar="TOOLBELT_EVAL_RECOMMEND_OUTPUT",
-    help="Write those entries to FILE, all or nothing; its folder is made if need be.",
+    help="Write those entries to FILE, all or nothing; its folder is created if it does not exist.",
 )
 @option("--force", is_flag=True, help="Replace FILE if it exists.")
 @store_option

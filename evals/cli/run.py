@@ -52,10 +52,10 @@ from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.text import plural
 
 _asking_options = asking_options(
-    api_base="Where hosted models are asked.  [default: the provider's; resume: where they were]",
-    max_concurrency="Trials under way at once.",
-    max_cost="Stop before the run costs more, but for the answers under way.",
-    max_requests="Stop before the run asks more often.",
+    api_base="Where hosted models are asked.  [default: the provider's; resume: as before]",
+    max_concurrency="Trials that run at the same time.",
+    max_cost="Stop before the run costs more; answers that are on their way still count.",
+    max_requests="Stop before the run makes more requests.",
 )
 
 
@@ -174,13 +174,13 @@ _SECTIONS = {
     default=10,
     metavar="N",
     show_default=True,
-    help="Requests after which a trial is given up.",
+    help="Most requests of a trial.",
 )
 @option(
     "--ask-anyway",
     is_flag=True,
-    help="Also ask what is known not to fit: more tools than the model takes, or definitions that leave no room "
-    "for an answer in its window.  [default: such a trial ends as context_overflow, and nothing is sent]",
+    help="Also send what is known not to fit: more tools than the model takes, or definitions that leave no room "
+    "for an answer in its window.  [default: nothing is sent, and the trial is a context_overflow]",
 )
 @_asking_options
 @response_options
@@ -192,7 +192,7 @@ _SECTIONS = {
     help="Also write a page, tables and pictures, as `toolbelt eval report` does.  [FOLDER: reports]",
 )
 @details_option
-@option("--dry-run", is_flag=True, help="Only say how many requests, tokens and dollars it would take.")
+@option("--dry-run", is_flag=True, help="Only estimate requests, tokens and cost.")
 @store_option
 @own_catalog_option
 @config_option
@@ -236,10 +236,10 @@ def run(
 ) -> int:
     """Ask the cases of a dataset over toolsets and models, score every answer, and show what a toolset costs and gains.
 
-    Every answer is kept as it comes. What is interrupted goes on with `toolbelt eval resume`.
+    Every answer is stored when it arrives. `toolbelt eval resume` continues an interrupted run.
 
-    What is known not to fit a model, by its window or by how many tools a request may hold, is not sent: its trial ends
-    as context_overflow, which is unscored. What is known of a model is shown by `toolbelt model inspect`.
+    A request that is known not to fit a model, by its window or by the most tools it takes, is not sent: the trial is
+    unscored, with the outcome context_overflow. `toolbelt model inspect` shows what is known of a model.
     """
     chosen_suite, chosen_toolsets = _choose_toolsets(suite, toolsets)
     settings = RunSettings(
@@ -306,7 +306,7 @@ def resume(
     store: str,
     as_json: bool,
 ) -> int:
-    """Go on with RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
+    """Continue RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
     notify_environment("response_cache", "offline")
     execution = ExecutionOptions(
         *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),

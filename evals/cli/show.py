@@ -30,7 +30,7 @@ from toolbelt.views.table import Column, Row, Table
 @store_option
 @json_option
 def list_runs(store: str, as_json: bool) -> None:
-    """The runs that are kept, the latest first: what they asked, and how far they came."""
+    """The stored runs, the latest first: what they asked, and how many trials have finished."""
     with RunStore(Path(store), must_exist=True) as opened:
         rows = [(row, opened.find_status(row)) for row in opened.runs()]
     if as_json:
@@ -78,7 +78,7 @@ def list_runs(store: str, as_json: bool) -> None:
 @store_option
 @json_option
 def show(name: str, case: str | None, details: bool, store: str, as_json: bool) -> None:
-    """What RUN (an id, the beginning of one, or `latest`) came to: every arm's measures, as far as the run has come."""
+    """The results of RUN (an id, the beginning of one, or `latest`): the measures of every arm."""
     with RunStore(Path(store), must_exist=True) as opened:
         row = opened.get(name)
         if case is not None:

@@ -11,14 +11,14 @@ from toolbelt.command.groups import LazyGroup, examples
     cls=LazyGroup,
     entries={
         "list": ("toolbelt.cli.catalog_show:list_tools", "Every tool with its tokens, or the shipped catalogs."),
-        "show": ("toolbelt.cli.catalog_show:show", "One plugin or tool whole."),
-        "stats": ("toolbelt.cli.catalog_show:stats", "How many plugins, tools and tokens, and where."),
+        "show": ("toolbelt.cli.catalog_show:show", "One plugin or tool in full."),
+        "stats": ("toolbelt.cli.catalog_show:stats", "Numbers of plugins, tools and tokens."),
         "import": (
             "toolbelt.cli.catalog_import:import_command",
             "A catalog from files and from servers that you have.",
         ),
         "sync": ("toolbelt.cli.catalog_sync:sync", "Ask MCP servers for their tools again."),
-        "lint": ("toolbelt.cli.catalog_lint:lint", "What is wrong or doubtful about the tools."),
+        "lint": ("toolbelt.cli.catalog_lint:lint", "Check the tools for mistakes."),
     },
     epilog=examples("toolbelt catalog stats"),
 )

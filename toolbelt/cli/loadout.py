@@ -15,7 +15,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "inspect": ("toolbelt.cli.loadout_inspect:inspect", "What an agent gets, why, what it costs, where it fits."),
         "why": ("toolbelt.cli.loadout_inspect:why", "Why a plugin or tool is there, or is not."),
         "diff": ("toolbelt.cli.loadout_diff:diff", "What changes between two loadouts, or two versions of a file."),
-        "lint": ("toolbelt.cli.loadout_lint:lint", "What is wrong or doubtful about your loadouts."),
+        "lint": ("toolbelt.cli.loadout_lint:lint", "Check your loadouts for mistakes."),
         "export": ("toolbelt.cli.loadout_export:export", "The tool definitions to pass to an API."),
         "create": ("toolbelt.cli.loadout_create:create", "Write a new loadout."),
     },

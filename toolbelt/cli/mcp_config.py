@@ -73,7 +73,7 @@ CLIENTS = MappingProxyType(
 @option("--client", type=click.Choice(tuple(CLIENTS)), required=True, help="Whose file.")
 @option("--client-file", metavar="FILE", help="Its file, if it is none of the usual ones.")
 @option("--entry", default="toolbelt", show_default=True, metavar="NAME", help="What the file calls the gateway.")
-@option("--write", is_flag=True, help="Change the file; a copy is kept, to which --undo returns.")
+@option("--write", is_flag=True, help="Change the file; --undo restores the backup.")
 @option("--undo", is_flag=True, help="Restore the file as it was before --write.")
 @option("--keep-originals", is_flag=True, help="Keep the entries of the servers that the gateway stands for.")
 @source_options

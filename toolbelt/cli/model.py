@@ -11,10 +11,10 @@ from toolbelt.command.groups import LazyGroup, examples
     cls=LazyGroup,
     entries={
         "list": ("toolbelt.cli.model_list:list_models", "Models with their windows, limits and prices."),
-        "inspect": ("toolbelt.cli.model_inspect:inspect", "All that is known of one model, and where it is from."),
+        "inspect": ("toolbelt.cli.model_inspect:inspect", "All known facts about a model, with their sources."),
         "fit": ("toolbelt.cli.model_fit:fit", "Which toolset fits which model."),
-        "probe": ("toolbelt.evals.cli.probe:probe", "Ask a model's API what of tool calling works there."),
-        "probes": ("toolbelt.evals.cli.probes:probes", "What probes have shown, model by model."),
+        "probe": ("toolbelt.evals.cli.probe:probe", "Test what a model's API supports of tool calling."),
+        "probes": ("toolbelt.evals.cli.probes:probes", "Results of probes, model by model."),
     },
     epilog=examples("toolbelt model list", "toolbelt model inspect gpt-4o"),
 )

@@ -32,7 +32,7 @@ DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harnes
     default=DEFAULT_STORE,
     show_default=True,
     metavar="FILE",
-    help="Where probes are kept; it need not be there.",
+    help="The file that stores probes; it need not exist.",
 )
 @config_option
 @json_option

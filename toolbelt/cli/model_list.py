@@ -38,7 +38,7 @@ def list_models(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Context window, longest answer, what is kept free for one, tool calling, caching and prices of models.
+    """Context window, longest answer, tokens reserved for it, tool calling, caching and prices of models.
 
     Prices are USD for a million tokens.
 

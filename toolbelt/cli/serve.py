@@ -48,7 +48,7 @@ _MAX_LINE_CHARS = 4_000
 )
 @click.argument("loadout", required=False, shell_complete=complete_loadouts)
 @agent_option()
-@option("--session", "session_id", metavar="S", help="With --agent: the session to go on with.  [default: a new one]")
+@option("--session", "session_id", metavar="S", help="With --agent: the session to continue.  [default: a new one]")
 @option("--call-timeout", type=click.FloatRange(min=0.1), default=300.0, metavar="S", help="Seconds for one call.")
 @option(
     "--start-timeout",

@@ -20,7 +20,7 @@ session_store_option = option(
     metavar="FILE",
     default=str(DEFAULT_FILE),
     show_default=True,
-    help="Where what agents have loaded is kept.",
+    help="The file that stores what agents have loaded.",
 )
 required_session_option = option("--session", "session_id", metavar="S", required=True, help="A session's id.")
 

@@ -21,7 +21,7 @@ from toolbelt.stores.sessions import SqliteSessionStore
     epilog=examples("toolbelt session show", "toolbelt session show --agent assistant --session 4711 --json")
 )
 @agent_option()
-@option("--session", "session_id", metavar="S", help="A session's id.  [default: list what is kept]")
+@option("--session", "session_id", metavar="S", help="A session's id.  [default: list the stored sessions]")
 @session_store_option
 @project_options
 def show(
