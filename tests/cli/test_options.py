@@ -35,7 +35,10 @@ def test_the_commands_there_are() -> None:
         *(f"catalog {name}" for name in ("list", "show", "stats", "import", "sync", "lint")),
         "serve",
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
-        *(f"eval {name}" for name in ("run", "resume", "list", "show", "report", "compare", "recommend", "gate")),
+        *(
+            f"eval {name}"
+            for name in ("run", "resume", "merge", "list", "show", "report", "compare", "recommend", "gate")
+        ),
         *(f"eval baseline {name}" for name in ("save", "show")),
         "eval export",
         *(f"eval responses {name}" for name in ("export", "show", "prune")),
