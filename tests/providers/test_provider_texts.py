@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from toolbelt.providers.chat import Failure
@@ -17,6 +19,7 @@ EXAMPLES: tuple[tuple[int, str], ...] = (
     (429, "Rate limit exceeded: free-models-per-day."),
     (429, "You have used up your daily free allocation of 10,000 neurons."),
     (429, '"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"'),
+    (429, "Too many tokens per day, please wait before trying again."),
     (429, "You exceeded your current quota, please check your plan and billing details."),
     (429, "Request too large for gpt-4o in organization org-x: Limit 30000, Requested 35000."),
     (429, "Extra usage is required for long context requests."),
@@ -31,11 +34,10 @@ EXAMPLES: tuple[tuple[int, str], ...] = (
     (400, "Input is too long for requested model."),
     (400, "The input token count (1196265) exceeds the maximum number of tokens allowed (1048576)."),
     (400, "Please reduce the length of the messages or completion."),
-    (400, "The request has 9000 tokens and exceeds n_ctx"),
     (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens."),
     (400, "The decoder prompt (length 12324) is longer than the maximum model length of 8192."),
     (422, "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000"),
-    (400, "Prompt length (5056) exceeds maximum input length (2048)."),
+    (400, "Cannot process new request: Prompt length (5056) exceeds maximum sequence length (2048)"),
     (400, "Cannot truncate prompt with n_keep (9000) >= n_ctx (4096)"),
     (500, "tools param requires --jinja flag"),
     (400, "Your request was rejected as a result of our safety system."),
@@ -52,7 +54,8 @@ def test_X2_each_row_has_a_text_and_a_source(row: ProviderText, example: tuple[i
     status, text = example
     assert row.means(status, text.lower())
     assert row.provider
-    assert "/" in row.source or "." in row.source
+    for source in row.source.split("; "):
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+( PR)?( #\d+|, [\w./-]+)", source), "a thread, or a file of a repository"
     assert row.failure is not Failure.BROKEN_ANSWER
 
 

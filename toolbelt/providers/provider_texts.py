@@ -55,18 +55,17 @@ def _overflow(provider: str, pattern: str, source: str) -> ProviderText:
     return _row(provider, Failure.CONTEXT_OVERFLOW, pattern, source, _ANYWHERE)
 
 
-_ERRORS_OF_OPENAI = "platform.openai.com/docs/guides/error-codes"
-_ERRORS_OF_ANTHROPIC = "docs.anthropic.com/en/api/errors"
-_LIMITS_OF_GEMINI = "UKGovernmentBEIS/inspect_ai #5526"
+_OVERFLOWS_OF_PI = "earendil-works/pi, packages/ai/src/utils/overflow.ts"
 ACCOUNT_TEXTS = (
-    _quota("OpenAI", r"insufficient[_ ]quota|billing_hard_limit|exceeded_current_quota", _ERRORS_OF_OPENAI),
-    _quota("OpenAI", r"(billing|account)( is)?[_ ]not[_ ]active", _ERRORS_OF_OPENAI),
-    _quota("Anthropic", r"credit balance is too low", _ERRORS_OF_ANTHROPIC),
-    _quota("DeepSeek", r"insufficient[_ ](balance|funds)", "api-docs.deepseek.com/quick_start/error_codes"),
-    _quota("OpenRouter", r"insufficient[_ ]credits?|(out of|no) credits\b", "openrouter.ai/docs/api-reference/errors"),
-    _quota("OpenRouter", r"free-models-per-day", "openrouter.ai/docs/api-reference/limits"),
-    _quota("Cloudflare", r"daily (free allocation|quota)", "developers.cloudflare.com/workers-ai/platform/pricing"),
-    _quota("Gemini", r"quotaid\W+\w*perday", _LIMITS_OF_GEMINI),
+    _quota("OpenAI", r"insufficient_quota", "Pythagora-io/gpt-pilot #340"),
+    _quota("OpenAI", r"account is not active|billing_not_active", "BerriAI/litellm #2743"),
+    _quota("Anthropic", r"credit balance is too low", "anthropics/claude-quickstarts #229"),
+    _quota("DeepSeek", r"insufficient balance", "continuedev/continue #9942; Aider-AI/aider #4851"),
+    _quota("OpenRouter", r"insufficient[_ ]credits", "Gitlawb/openclaude #43; Gitlawb/openclaude #1528"),
+    _quota("OpenRouter", r"free-models-per-day", "cline/cline #5301"),
+    _quota("Cloudflare", r"daily free allocation", "diegosouzapw/OmniRoute #6980"),
+    _quota("Gemini", r"quotaid\W+\w*perday", "UKGovernmentBEIS/inspect_ai #5526"),
+    _quota("Bedrock", r"too many tokens per day", "minorun365/agent-book #29"),
     # Of a minute's limit Gemini writes the same, and then which limit it is.
     _quota(
         "OpenAI, Gemini",
@@ -92,7 +91,7 @@ ACCOUNT_TEXTS = (
         "Bedrock",
         Failure.RATE_LIMIT,
         r"too many tokens, please wait|throttl",
-        "earendil-works/pi packages/ai/src/utils/overflow.ts",
+        f"RooCodeInc/Roo-Code #5050; {_OVERFLOWS_OF_PI}",
         _TOO_FAST,
     ),
     _row(
@@ -121,23 +120,18 @@ TEXTS = (
     _overflow(
         "Gemini, SGLang",
         r"too many (input |total )?tokens|(input|prompt|requested) token count .*exceed",
-        "browserbase/mcp-server-browserbase #129; sgl-project/sglang #8096",
+        f"browserbase/mcp-server-browserbase #129; sgl-project/sglang #8096; {_OVERFLOWS_OF_PI}",
     ),
     _overflow("Groq", r"reduce the length of (the|your) (messages|prompt|input)", "continuedev/continue #10218"),
     _overflow(
-        "llama.cpp, vLLM",
-        r"tokens? .* (exceeds?|larger than|greater than) .*(n_ctx|max_model_len|maximum)",
-        "continuedev/continue #10975",
-    ),
-    _overflow(
         "xAI, Kimi, Qwen",
         r"maximum prompt length is|exceeded model token limit|range of input length should be",
-        "earendil-works/pi packages/ai/src/utils/overflow.ts",
+        "cline/cline #3120; MoonshotAI/kimi-cli #2011; QwenLM/qwen-code #98",
     ),
     _overflow(
         "vLLM",
         r"longer than the maximum model length|max_tokens must be at least 1, got (-\d|0\b)",
-        "vllm-project/vllm #20409",
+        "hiyouga/LlamaFactory #7723; vllm-project/vllm, vllm/sampling_params.py",
     ),
     _overflow(
         "TGI, Together",
@@ -146,43 +140,45 @@ TEXTS = (
     ),
     _overflow(
         "TensorRT-LLM",
-        r"prompt length \(.*(exceeds maximum|should not exceed)|default_max_tokens \(-?\d+\)",
-        "NVIDIA/TensorRT-LLM, tensorrt_llm/executor",
+        r"prompt length \([\d.]+\).*(exceeds maximum|should not exceed max_num_tokens)|default_max_tokens`? \(-?\d+\)",
+        "triton-inference-server/tensorrtllm_backend #141; NVIDIA/TensorRT-LLM, tensorrt_llm/llmapi/llm.py; "
+        "NVIDIA/TensorRT-LLM, tensorrt_llm/executor/base_worker.py",
     ),
     _overflow("LM Studio", r"n_keep \(?\d+\)? >= n_ctx", "lmstudio-ai/lmstudio-bug-tracker #546"),
     _row(
-        "llama.cpp, Ollama",
+        "llama.cpp",
         Failure.BAD_REQUEST,
-        r"requires --jinja|does not support tool",
-        "ggml-org/llama.cpp, docs/function-calling.md",
+        r"requires --jinja|unsupported param: tools",
+        "defilantech/LLMKube #126; ggml-org/llama.cpp #10920",
         frozenset({500}),
     ),
     _row(
-        "OpenAI",
+        "OpenAI, Gemini",
         Failure.REFUSED,
-        r"content_policy|content policy|safety system|blocked (by|due to) .*(safety|polic)",
-        _ERRORS_OF_OPENAI,
+        r"content_policy|safety system|violating our usage policy|blocked for reason: safety",
+        "RanFeng/clipsketch-ai #6; alan-turing-institute/t0-1 #69; ChatGPTNextWeb/NextChat #3714; "
+        "BerriAI/litellm, docs/my-website/docs/exception_mapping.md",
         _ANYWHERE,
     ),
     _row(
         "Azure",
         Failure.REFUSED,
         r"content management policy|responsibleaipolicy|content[_ ]filter",
-        "learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter",
+        "openai/openai-python #331; simonw/research #16",
         _ANYWHERE,
     ),
     _row(
         "OpenAI, Gemini",
         Failure.AUTHENTICATION,
-        r"(incorrect|invalid) api[ _]key|api[ _]key (not valid|is invalid)|api_key_invalid",
-        _ERRORS_OF_OPENAI,
+        r"(incorrect|invalid) api[ _]key|api key not (valid|found)|api_key_invalid",
+        "continuedev/continue #9634; google-gemini/gemini-cli #25198; babaohuang/GeminiProChat #142",
         _ANYWHERE,
     ),
     _row(
         "OpenAI, OpenRouter, Ollama",
         Failure.NOT_FOUND,
-        r"model_not_found|not a valid model|(no such|unknown) model|model .{0,100}(not found|does not exist)",
-        _ERRORS_OF_OPENAI,
+        r"model_not_found|not a valid model|model .{0,100}(not found|does not exist)",
+        "shobrook/wut #14; OpenRouterTeam/openrouter-examples #74; netease-youdao/QAnything #555",
         _ANYWHERE,
     ),
 )
