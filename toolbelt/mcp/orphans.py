@@ -23,6 +23,9 @@ for group in $live; do kill -s KILL -- "-$group"; done
 """
 """Reads `+ GROUP` and `- GROUP` until the gateway is gone. Servers that see the end of their input have a second."""
 
+_BUSY_SECONDS = 10.0
+"""In which a shell that has nothing more to do has ended, however busy the machine is."""
+
 
 class OrphanWatch:
     """A shell of 1 MB that outlives the gateway by two seconds, and takes with it what the gateway left behind.
@@ -32,6 +35,7 @@ class OrphanWatch:
 
     def __init__(self) -> None:
         self._shell: subprocess.Popen[bytes] | None = None
+        self._groups: set[int] = set()
 
     def add(self, group: int) -> None:
         """Watch a process group."""
@@ -45,10 +49,12 @@ class OrphanWatch:
                     start_new_session=True,  # who kills the gateway's group does not reach it
                     env={"PATH": "/usr/bin:/bin"},
                 )
+        self._groups.add(group)
         self._write(f"+ {group}\n")
 
     def remove(self, group: int) -> None:
         """Forget a group, of which nothing runs any more."""
+        self._groups.discard(group)
         self._write(f"- {group}\n")
 
     def close(self) -> None:
@@ -58,7 +64,7 @@ class OrphanWatch:
             with contextlib.suppress(OSError):
                 self._shell.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._shell.wait(0.2)  # at once if nothing is left to end, which is always so after `remove`
+                self._shell.wait(_BUSY_SECONDS if not self._groups else 0)  # at once if nothing is left to end
             self._shell = None
 
     def __enter__(self) -> OrphanWatch:
