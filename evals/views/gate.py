@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.gate.changed_tools import put_first
 from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.views.result_text import describe_model
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Heading, Line, Listing, Note
 from toolbelt.views.cells import Badge, Span, Tone
@@ -39,7 +40,7 @@ def gate_view(result: GateResult, *, details: bool = False) -> Iterator[Block]:
         details: Whether each check that passed has a line; else one line is for all of them.
     """
     against = "" if result.comparison is None else f" against {result.comparison.old.name}"
-    about = f"run {result.run.name}{against}: {plural(result.run.cases, 'case')} of {result.run.dataset}"
+    about = f"run {result.run.name}{against}: {describe_asked(result)}"
     yield Line((Span(result.verdict.value, _TONES[result.verdict]), Span(f"  {about}")))
     folded = () if details else tuple(check for check in result.checks if check.verdict is Verdict.NO_REGRESSION)
     if shown := tuple(check for check in result.checks if check not in folded):
@@ -55,6 +56,25 @@ def gate_view(result: GateResult, *, details: bool = False) -> Iterator[Block]:
             yield from _flips(pair, lost, result.run.epochs, {tool.tool for tool in result.changed})
     if result.comparison and result.comparison.differences:
         yield Listing(tuple(Span(line, Tone.FAINT) for line in describe_differences(result.comparison)))
+    if step := next_step(result):
+        yield Note(step, Tone.FAINT)
+
+
+def describe_asked(result: GateResult) -> str:
+    """How many cases of which dataset, and of which models; the word-matching baseline says what it is."""
+    models = dict.fromkeys(pair.new.model for pair in result.comparison.pairs) if result.comparison else {}
+    named = f"; {', '.join(map(describe_model, models))}" if models else ""
+    return f"{plural(result.run.cases, 'case')} of {result.run.dataset}{named}"
+
+
+def next_step(result: GateResult) -> str:
+    """What to do after a regression; empty after any other verdict."""
+    if result.verdict is not Verdict.REGRESSION or result.comparison is None:
+        return ""
+    return (
+        f"What an arm was offered and called: toolbelt eval show {result.run.name} --case ID. "
+        "If the change is meant: toolbelt eval baseline save, and commit the file."
+    )
 
 
 def _checks(checks: tuple[GateCheck, ...]) -> Table:

@@ -17,7 +17,7 @@ from toolbelt.evals.analysis.gate.changed_tools import put_first
 from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.views.gate import short_labels
+from toolbelt.evals.views.gate import describe_asked, next_step, short_labels
 from toolbelt.render.markdown import render_markdown
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_share
 from toolbelt.text import plural
@@ -67,8 +67,7 @@ def _comment(result: GateResult, most_flips: int) -> Iterator[Block]:
     comparison = result.comparison
     against = "" if comparison is None else f", against {comparison.old.name}"
     yield Heading(f"{_MARKS[result.verdict]} Tool selection: {_TITLES[result.verdict]}", level=3)
-    cases = plural(result.run.cases, "case")
-    yield Note(f"Run {result.run.name}{against}: {cases} of {result.run.dataset}.")
+    yield Note(f"Run {result.run.name}{against}: {describe_asked(result)}.")
     failing = [check for check in result.checks if check.verdict is not Verdict.NO_REGRESSION]
     # What was found first explains the rest; but a regression is what the reader has to act on.
     failing.sort(key=lambda check: check.verdict is not Verdict.REGRESSION)
@@ -87,6 +86,9 @@ def _comment(result: GateResult, most_flips: int) -> Iterator[Block]:
         )
     if comparison is not None and comparison.pairs:
         yield _arms(result, comparison)
+    if step := next_step(result):
+        yield Note(step)
+    if comparison is not None:
         yield from _flips(result, comparison, most_flips)
     passing = [check for check in result.checks if check.verdict is Verdict.NO_REGRESSION]
     lines = [_line(check, labels) for check in passing]

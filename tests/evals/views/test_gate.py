@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console, Group
 
 from tests.evals.analysis.evidence.sides import FULL, RIGHT, TIERED, WRONG, side
+from tests.wording import mentions
 from toolbelt.evals.analysis.gate.check_reasons import PlainReason
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
@@ -33,7 +34,9 @@ def sample() -> GateResult:
 
 def test_the_verdict_is_first_then_a_line_a_check_then_what_flipped() -> None:
     lines = shown(sample(), 200)
-    assert lines[0] == "regression  run 20260301-120000-beef against b.json: 40 cases of office"
+    model = "local/bm25 (word-matching baseline, not an LLM)"
+    assert lines[0] == f"regression  run 20260301-120000-beef against b.json: 40 cases of office; {model}"
+    assert mentions(lines[-1], "toolbelt eval show 20260301-120000-beef --case", "toolbelt eval baseline save")
     assert lines[3].startswith("accuracy  FAIL     full  100.0% → 37.5%, -62.5 points (")
     assert lines[3].endswith("25 cases now wrong (25 to git/log), 0 now right")
     assert lines[5] == "pass 7 checks: comparable, reviewed, complete, arms, overflow ×2, accuracy"
@@ -41,7 +44,7 @@ def test_the_verdict_is_first_then_a_line_a_check_then_what_flipped() -> None:
         "local/bm25 · full: 25 cases now wrong, 0 now right",
         "  c15: git/log instead of git/status",
     ]
-    assert lines[-1] == "  … and 5 more; --json has all"
+    assert lines[-3:-1] == ["  … and 5 more; --json has all", ""]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

@@ -20,7 +20,7 @@ from toolbelt.evals.views.gate_markdown import gate_markdown
 WHOLE = """\
 ### ❌ Tool selection: regression
 
-Run 20260301-120000-beef, against baseline.json: 40 cases of office.
+Run 20260301-120000-beef, against baseline.json: 40 cases of office; local/bm25 (word-matching baseline, not an LLM).
 
 - ❌ accuracy, full: 97.5% → 75.0%, -22.5 points (-38.4 to -7.6), margin 2.0; 10 cases now wrong (10 to \
 git/log), 1 now right
@@ -28,6 +28,9 @@ git/log), 1 now right
 | arm | accuracy | difference, points (95%) | flipped | prompt tokens |
 |---|---:|---:|---:|---:|
 | ❌ full | 97.5% → 75.0% | -22.5 (-38.4 to -7.6) | 10 cases now wrong, 1 now right | 150 |
+
+What an arm was offered and called: toolbelt eval show 20260301-120000-beef --case ID. If the change is meant: \
+toolbelt eval baseline save, and commit the file.
 
 <details><summary>local/bm25 · full: 10 cases now wrong, 1 now right</summary>
 
@@ -62,7 +65,7 @@ def test_the_whole_of_it() -> None:
 SOLVED = """\
 ### ❌ Tool selection: regression
 
-Run 20260301-120000-beef, against baseline.json: 40 cases of office.
+Run 20260301-120000-beef, against baseline.json: 40 cases of office; local/bm25 (word-matching baseline, not an LLM).
 
 - ❌ solved, full: 100.0% → 75.0%, -25.0 points (-40.2 to -14.0), margin 2.0; 10 cases now wrong (10 with wrong \
 arguments), 0 now right
@@ -70,6 +73,9 @@ arguments), 0 now right
 | arm | solved | difference, points (95%) | flipped | prompt tokens |
 |---|---:|---:|---:|---:|
 | ❌ full | 100.0% → 75.0% | -25.0 (-40.2 to -14.0) | 10 cases now wrong, 0 now right | 150 |
+
+What an arm was offered and called: toolbelt eval show 20260301-120000-beef --case ID. If the change is meant: \
+toolbelt eval baseline save, and commit the file.
 
 <details><summary>local/bm25 · full: 10 cases now wrong, 0 now right</summary>
 
