@@ -20,6 +20,7 @@ from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult, is_complete, probe_data
 from toolbelt.evals.probing.runner import run_probe
 from toolbelt.evals.probing.wording import WORDS
+from toolbelt.evals.running.pauses import format_end
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.probes import probe_view
 from toolbelt.render.screen import PATIENCE_SECONDS, notify, progress, show_blocks
@@ -55,13 +56,15 @@ class ProbeProgress:
         self.advance(self._ended)
 
     def waiting(self, seconds: float, why: str) -> None:
-        """A request got no answer, and is made again in so long."""
+        """A request got no answer, or none may be sent; the model is asked again in so long."""
         if self.clock() < self._next_line:
             return
         self._next_line = self.clock() + WAIT_EVERY_SECONDS
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[2K")  # over what says how far it has come
-        notify(f"{why.rstrip('.')}; it is asked again in {max(1.0, seconds):,.0f} s", "waiting")
+        notify(
+            f"{why.rstrip('.')}; it is asked again at {format_end(seconds)}, in {max(1.0, seconds):,.0f} s", "waiting"
+        )
 
 
 @contextmanager

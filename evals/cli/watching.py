@@ -8,19 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
 from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.pace import Pace
+from toolbelt.evals.running.pauses import PauseNotices, describe_pace
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.render.screen import notify
 from toolbelt.render.terminal import render_terminal
-from toolbelt.text import plural, visible
+from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Note
 from toolbelt.views.cells import Count, Span, Tone
 from toolbelt.views.table import Column, Row, Table
@@ -28,8 +28,6 @@ from toolbelt.views.table import Column, Row, Table
 LINE_EVERY_SECONDS = 10.0
 """How often a line is printed where there is no terminal."""
 _PATIENCE_SECONDS = 1.0
-_PAUSE_SHOWN_SECONDS = 2.0
-"""Shorter pauses pass before they are read."""
 
 
 @dataclass
@@ -86,7 +84,6 @@ class ProgressDisplay:
     _first: float | None = None
     _before: int = 0
     _next_line: float = field(default=float("inf"))
-    _next_pause: float = 0.0
     _live: Live | None = None
 
     def start(self, console: Console) -> None:
@@ -99,8 +96,9 @@ class ProgressDisplay:
             self._live.start()
         else:
             self._next_line = self.clock() + _PATIENCE_SECONDS
+            notices = PauseNotices(lambda text: notify(text, "run"), self.clock)  # else nothing would be printed
             for pace in self.paces:
-                pace.on_pause = self._paused
+                pace.on_pause = notices
 
     def stop(self) -> None:
         """Leave the screen as it was."""
@@ -117,12 +115,6 @@ class ProgressDisplay:
             self._next_line = self.clock() + LINE_EVERY_SECONDS
             notify(f"{self.line()}{self._accuracies()}", "run")
 
-    def _paused(self, pace: Pace) -> None:
-        """A line where nothing ends for a while, and so nothing else would be printed."""
-        if pace.pause_seconds(self.clock()) >= _PAUSE_SHOWN_SECONDS and self.clock() >= self._next_pause:
-            self._next_pause = self.clock() + LINE_EVERY_SECONDS
-            notify(_describe_pace(pace, self.clock()), "run")
-
     @property
     def done(self) -> int:
         """Trials that came to an end, those of earlier sessions among them."""
@@ -137,7 +129,7 @@ class ProgressDisplay:
             parts.append(f"{_duration((self.plan.size - self.done) / rate)} left")
         parts.append(f"${self.budget.cost_usd:,.4f}")
         parts.append(plural(sum(tally.errors for tally in self.tallies), "error"))
-        waits = (_describe_pace(pace, self.clock()) for pace in self.paces)
+        waits = (describe_pace(pace, self.clock()) for pace in self.paces)
         return "; ".join((", ".join(parts), *filter(None, waits)))
 
     def view(self, console: Console) -> RenderableType:
@@ -190,15 +182,6 @@ def watch(
         yield watcher
     finally:
         watcher.stop()
-
-
-def _describe_pace(pace: Pace, now: float) -> str:
-    """What a model is waited for, and until when; empty where it is asked as fast as it may be."""
-    pause = pace.pause_seconds(now)
-    if pause >= _PAUSE_SHOWN_SECONDS:
-        until = datetime.now().astimezone() + timedelta(seconds=pause)
-        return f"{visible(pace.model)}: rate limit, nothing is sent until {until:%H:%M:%S}"
-    return f"{visible(pace.model)}: rate limit, at most {pace.allowed:,} at once" if pace.is_slowed else ""
 
 
 def _rate(per_second: float) -> str:

@@ -39,6 +39,7 @@ class Drafter:
         sampling: Temperature and seed.
         max_concurrency: Tools under way at once.
         api_base: Address of the model; `None` for that of its provider.
+        pace: How fast it is asked.
         reasons: Why not all jobs have answers, in words: what ended the session, and the first failure.
         failures: Failures of the jobs without an answer, by job number.
     """
@@ -53,9 +54,9 @@ class Drafter:
     sampling: Sampling
     max_concurrency: int = 8
     api_base: str | None = None
+    pace: Pace = field(default_factory=Pace)
     reasons: list[str] = field(default_factory=list)
     failures: dict[int, Failure] = field(default_factory=dict)
-    _pace: Pace = field(default_factory=Pace)
     _in_a_row: int = 0
     _has_ended: bool = False
     _done: int = 0
@@ -105,7 +106,7 @@ class Drafter:
         async def keep(record: RequestRecord) -> None:
             self.answers.add(key, tool, record)
 
-        client = RetryingClient(self.model, self.budget, self.policy, keep, self._pace)
+        client = RetryingClient(self.model, self.budget, self.policy, keep, self.pace)
         own_tokens = PromptCounter(self.counter).count_latest(Conversation(messages))
         try:
             await client.ask(Request(messages, NOTHING_OFFERED, self.sampling), number, 0, own_tokens=own_tokens)

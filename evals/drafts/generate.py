@@ -20,6 +20,8 @@ from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
 from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.pace import Pace
+from toolbelt.evals.running.pauses import PauseNotices
 from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.providers.chat import Sampling, Usage
 from toolbelt.providers.endpoints import Transport
@@ -216,6 +218,7 @@ class DraftSession:
             self._sampling,
             settings.max_concurrency,
             settings.api_base,
+            Pace(model.name, settings.max_concurrency, on_pause=PauseNotices(self._reporter.note)),
         )
         try:
             with self._reporter.progress("drafting tools", len(self.jobs)) as advance:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdic
 from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.pace import Pace
+from toolbelt.evals.running.pauses import PAUSE_SHOWN_SECONDS
 from toolbelt.evals.running.records import Attempts, RequestRecord
 from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
@@ -180,9 +182,12 @@ class Prober:
     probe: str
     budget: Budget
     watcher: ProbeWatcher | None = None
-    _pace: Pace = field(default_factory=Pace)
+    _pace: Pace = field(init=False)
     _reason: str = ""
     _unanswered: int = 0
+
+    def __post_init__(self) -> None:
+        self._pace = Pace(self.model.name, on_pause=self._paused)
 
     async def work(self) -> str:
         """Run all checks that can run.
@@ -270,6 +275,12 @@ class Prober:
             answers.append(answer)
         assert isinstance(following, CheckVerdict)  # noqa: S101  the loop ends by nothing else
         return replace(tally.result(key), outcome=following.outcome, said=one_line(following.said, LONGEST_SENTENCE))
+
+    def _paused(self, pace: Pace) -> None:
+        """Notify after the request that this pause may come from has: it knows what the provider says."""
+        seconds = pace.pause_seconds(time.monotonic())
+        if self.watcher is not None and seconds >= PAUSE_SHOWN_SECONDS:
+            asyncio.get_running_loop().call_soon(self.watcher.waiting, seconds, "rate limit, nothing is sent")
 
     async def _answer(
         self, key: str, ask: CheckRequest, number: int, earlier: Attempts, own_tokens: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -22,8 +23,10 @@ def test_a_wait_is_told_at_once_and_then_now_and_then(capsys: pytest.CaptureFixt
     watcher.waiting(2.0, "unavailable: told just now")
     now[0] += WAIT_EVERY_SECONDS
     watcher.waiting(61.0, "rate_limit: slow down")
+    lines = capsys.readouterr().err.splitlines()
+    assert all(re.search(r"\d\d:\d\d:\d\d", line) for line in lines), "until when"
     assert each_mentions(
-        capsys.readouterr().err.splitlines(),
+        lines,
         ("unavailable", "no\\x1b[31m way", "1 s"),
         ("rate_limit", "slow down", "61 s"),
     )
