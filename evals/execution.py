@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidFileError, ToolbeltError
@@ -20,7 +21,7 @@ from toolbelt.evals.run import Run
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan, RunSettings
-from toolbelt.evals.running.ranges import EXECUTION, refuse_outside
+from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.setup.arm_notes import find_shortfalls, find_unfit
@@ -80,6 +81,18 @@ class RunRequest:
     is_default_dataset: bool = False
 
 
+EXECUTION_RANGES: Mapping[str, Range] = MappingProxyType(
+    {
+        "max_concurrency": Range(1, 1000),
+        "timeout_seconds": Range(0, is_low_open=True, is_whole=False),
+        "max_retries": Range(0),
+        "max_cost_usd": Range(0, is_whole=False, is_optional=True),
+        "max_requests": Range(0, is_optional=True),
+    }
+)
+"""The numbers that are allowed, by field; the same from Python as on the command line."""
+
+
 @dataclass(frozen=True)
 class ExecutionOptions:
     """How models are called in one execution of a run. The options do not change which trials the run has.
@@ -98,7 +111,7 @@ class ExecutionOptions:
             opened.
 
     Raises:
-        OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.EXECUTION`.
+        OutOfRangeError: a number is not allowed, see `EXECUTION_RANGES`.
     """
 
     api_base: str | None = None
@@ -112,7 +125,7 @@ class ExecutionOptions:
     offline: bool = False
 
     def __post_init__(self) -> None:
-        refuse_outside(EXECUTION, self)
+        refuse_outside(EXECUTION_RANGES, self)
 
     @property
     def opener(self) -> Callable[[str, ModelOptions], Model]:

@@ -13,7 +13,7 @@ from toolbelt.command.completion import completer
 from toolbelt.command.options import option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
-from toolbelt.evals.running.ranges import EXECUTION, Range
+from toolbelt.evals.running.ranges import Range
 from toolbelt.evals.running.shards import Shard, parse_shard
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.providers.endpoints import Transport
@@ -157,6 +157,8 @@ def asking_options(
         max_requests: Help of `--max-requests`.
         concurrency: Default of `--max-concurrency`.
     """
+    from toolbelt.evals.execution import EXECUTION_RANGES  # with all that a run needs; most commands ask nobody
+
     options = (
         option("--api-base", metavar="URL", help=api_base),
         option(
@@ -169,7 +171,7 @@ def asking_options(
         ),
         option(
             "--max-concurrency",
-            type=range_type(EXECUTION["max_concurrency"]),
+            type=range_type(EXECUTION_RANGES["max_concurrency"]),
             default=concurrency,
             metavar="N",
             show_default=True,
@@ -177,7 +179,7 @@ def asking_options(
         ),
         option(
             "--timeout",
-            type=range_type(EXECUTION["timeout_seconds"]),
+            type=range_type(EXECUTION_RANGES["timeout_seconds"]),
             default=120.0,
             metavar="SECONDS",
             show_default=True,
@@ -185,14 +187,14 @@ def asking_options(
         ),
         option(
             "--max-retries",
-            type=range_type(EXECUTION["max_retries"]),
+            type=range_type(EXECUTION_RANGES["max_retries"]),
             default=5,
             metavar="N",
             show_default=True,
             help="Times a request is sent again after a temporary failure.",
         ),
-        option("--max-cost", type=range_type(EXECUTION["max_cost_usd"]), metavar="USD", help=max_cost),
-        option("--max-requests", type=range_type(EXECUTION["max_requests"]), metavar="N", help=max_requests),
+        option("--max-cost", type=range_type(EXECUTION_RANGES["max_cost_usd"]), metavar="USD", help=max_cost),
+        option("--max-requests", type=range_type(EXECUTION_RANGES["max_requests"]), metavar="N", help=max_requests),
     )
 
     def add_all(command: Command) -> Command:

@@ -40,8 +40,7 @@ from toolbelt.evals.execution import (
 )
 from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
-from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
-from toolbelt.evals.running.ranges import SETTINGS
+from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.running.store import RunStore
@@ -131,10 +130,12 @@ _SECTIONS = {
 )
 @option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
 @option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
-@option("--limit", type=range_type(SETTINGS["filter.limit"]), metavar="N", help="Only N cases, drawn with --seed.")
+@option(
+    "--limit", type=range_type(SETTING_RANGES["filter.limit"]), metavar="N", help="Only N cases, drawn with --seed."
+)
 @option(
     "--epochs",
-    type=range_type(SETTINGS["epochs"]),
+    type=range_type(SETTING_RANGES["epochs"]),
     default=1,
     metavar="N",
     show_default=True,
@@ -142,7 +143,7 @@ _SECTIONS = {
 )
 @option(
     "--seed",
-    type=range_type(SETTINGS["seed"]),
+    type=range_type(SETTING_RANGES["seed"]),
     default=0,
     metavar="N",
     show_default=True,
@@ -157,20 +158,20 @@ _SECTIONS = {
 )
 @option(
     "--temperature",
-    type=range_type(SETTINGS["sampling.temperature"]),
+    type=range_type(SETTING_RANGES["sampling.temperature"]),
     metavar="X",
     help="Of the model's sampling.  [default: the provider's]",
 )
 @option(
     "--max-tokens",
-    type=range_type(SETTINGS["sampling.max_tokens"]),
+    type=range_type(SETTING_RANGES["sampling.max_tokens"]),
     metavar="N",
     help="Longest answer.  [default: the provider's]",
 )
 @option("--tool-choice", metavar="C", help="auto, required, none, or a tool's name.  [default: the provider's]")
 @option(
     "--request-limit",
-    type=range_type(SETTINGS["request_limit"]),
+    type=range_type(SETTING_RANGES["request_limit"]),
     default=10,
     metavar="N",
     show_default=True,

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
-from toolbelt.evals.running.ranges import SETTINGS, refuse_outside
+from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
@@ -85,6 +86,19 @@ class CaseFilter:
     limit: int | None = None
 
 
+SETTING_RANGES: Mapping[str, Range] = MappingProxyType(
+    {
+        "filter.limit": Range(1, is_optional=True),
+        "epochs": Range(1),
+        "seed": Range(-(2**63), 2**63 - 1),
+        "sampling.temperature": Range(0, is_whole=False, is_optional=True),
+        "sampling.max_tokens": Range(1, is_optional=True),
+        "request_limit": Range(1),
+    }
+)
+"""The numbers that are allowed, by the path of the field; the same from Python as on the command line."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """The settings of a run that the user decides, beyond dataset, models and toolsets.
@@ -101,7 +115,7 @@ class RunSettings:
         shard: The part that is run; `None` for the whole.
 
     Raises:
-        OutOfRangeError: a number is not allowed, see `toolbelt.evals.running.ranges.SETTINGS`.
+        OutOfRangeError: a number is not allowed, see `SETTING_RANGES`.
     """
 
     filter: CaseFilter = CaseFilter()
@@ -115,7 +129,7 @@ class RunSettings:
     shard: Shard | None = None
 
     def __post_init__(self) -> None:
-        refuse_outside(SETTINGS, self)
+        refuse_outside(SETTING_RANGES, self)
 
 
 _STORED_TYPES: Mapping[str, type] = {

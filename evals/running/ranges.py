@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from types import MappingProxyType
 
 from toolbelt.errors import OutOfRangeError
 
@@ -43,29 +42,6 @@ class Range:
         bounds += [f"at most {self.high}"] if self.high is not None else []
         number = " ".join(["a whole number" if self.is_whole else "a number", " and ".join(bounds)]).rstrip()
         return f"{number}, or None" if self.is_optional else number
-
-
-SETTINGS: Mapping[str, Range] = MappingProxyType(
-    {
-        "filter.limit": Range(1, is_optional=True),
-        "epochs": Range(1),
-        "seed": Range(-(2**63), 2**63 - 1),
-        "sampling.temperature": Range(0, is_whole=False, is_optional=True),
-        "sampling.max_tokens": Range(1, is_optional=True),
-        "request_limit": Range(1),
-    }
-)
-"""Of `RunSettings`, by the path of the field."""
-EXECUTION: Mapping[str, Range] = MappingProxyType(
-    {
-        "max_concurrency": Range(1, 1000),
-        "timeout_seconds": Range(0, is_low_open=True, is_whole=False),
-        "max_retries": Range(0),
-        "max_cost_usd": Range(0, is_whole=False, is_optional=True),
-        "max_requests": Range(0, is_optional=True),
-    }
-)
-"""Of `ExecutionOptions`, by field."""
 
 
 def refuse_outside(ranges: Mapping[str, Range], values: object) -> None:

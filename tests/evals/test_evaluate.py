@@ -20,8 +20,8 @@ from tests.wording import mentions, naming
 from toolbelt import Project, open_project
 from toolbelt.errors import NotFoundError, OutOfRangeError, ToolbeltError
 from toolbelt.evals import CaseFilter, Run, load_run, resume_run, run_eval
-from toolbelt.evals.running.plan import Plan
-from toolbelt.evals.running.ranges import EXECUTION, SETTINGS
+from toolbelt.evals.execution import EXECUTION_RANGES
+from toolbelt.evals.running.plan import SETTING_RANGES, Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
@@ -286,7 +286,9 @@ def test_E9_a_number_out_of_range_is_refused_before_anything_is_kept(
             given = {"sampling": Sampling(**given)}
         with pytest.raises(OutOfRangeError) as caught:
             run_eval("office", toolsets="full", **given)
-        limit = {path.rpartition(".")[2]: allowed for path, allowed in {**SETTINGS, **EXECUTION}.items()}[name]
+        limit = {path.rpartition(".")[2]: allowed for path, allowed in {**SETTING_RANGES, **EXECUTION_RANGES}.items()}[
+            name
+        ]
         assert (caught.value.name, caught.value.value, caught.value.limit) == (name, value, limit)
         assert mentions(caught.value, name, repr(value))
         assert not DEFAULT_FILE.exists()

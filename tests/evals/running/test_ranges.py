@@ -6,7 +6,9 @@ import click
 import pytest
 
 from toolbelt.evals.cli.run import resume, run
-from toolbelt.evals.running.ranges import EXECUTION, SETTINGS, Range
+from toolbelt.evals.execution import EXECUTION_RANGES
+from toolbelt.evals.running.plan import SETTING_RANGES
+from toolbelt.evals.running.ranges import Range
 
 FIELDS = {"limit": "filter.limit", "temperature": "sampling.temperature", "max_tokens": "sampling.max_tokens"} | {
     "timeout": "timeout_seconds",
@@ -16,7 +18,9 @@ FIELDS = {"limit": "filter.limit", "temperature": "sampling.temperature", "max_t
 
 
 @pytest.mark.parametrize(
-    ("command", "ranges"), [(run, {**SETTINGS, **EXECUTION}), (resume, EXECUTION)], ids=["run", "resume"]
+    ("command", "ranges"),
+    [(run, {**SETTING_RANGES, **EXECUTION_RANGES}), (resume, EXECUTION_RANGES)],
+    ids=["run", "resume"],
 )
 def test_E9_the_command_line_allows_the_numbers_that_the_library_allows(
     command: click.Command, ranges: dict[str, Range]
