@@ -63,8 +63,9 @@ servers: $(READY)  ## Test the gateway with real MCP servers and clients: 500 MB
 laws: $(READY)  ## Test the properties alone, with 1,000 examples instead of 50
 	HYPOTHESIS_PROFILE=laws $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/benchmarks -m hypothesis
 
-simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; ten minutes
+simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; an hour
 	@nice $(BIN)/python -m tests.evals.statistics.simulation
+	@nice $(BIN)/python -m tests.evals.statistics.sequential_simulation
 
 # Settings of the user, in the environment or in .env, must not change the committed baseline: an empty variable counts as
 # not set, and .env does not override it.

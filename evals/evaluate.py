@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
     ExecutionOptions,
@@ -23,6 +24,7 @@ from toolbelt.evals.run import Run
 from toolbelt.evals.running.merging import merge_shards
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.shards import parse_shard
@@ -49,6 +51,9 @@ def run_eval(
     request_limit: int = 10,
     ask_anyway: bool = False,
     shard: str | None = None,
+    until_decided: bool = False,
+    baseline: str | Path | None = None,
+    margin: float = MARGIN,
     catalog: str | Path | None = None,
     config: str | Path | None = None,
     tokenizer: str | None = None,
@@ -96,6 +101,9 @@ def run_eval(
         ask_anyway: Also ask what is known not to fit the model.
         shard: Only this part, such as `3/8`; `merge_runs` puts the parts together. Caps and rate limits hold for each
             part by itself.
+        until_decided: Stop as soon as every comparison has a verdict; cases are asked in random order.
+        baseline: With `until_decided`: the file or run that arms are compared with; with each other if `None`.
+        margin: With `until_decided`: accuracy that may be lost, a fraction.
         catalog: In place of the dataset's own: a shipped name, a dataset folder, or a file.
         config: Path of a `toolbelt.yaml`; the one found from the working directory if `None`.
         tokenizer: What counts where a model's own tokenizer is not known; the project's if `None`.
@@ -137,6 +145,7 @@ def run_eval(
         suite=spell_suite(suite) if suite else "",
         ask_anyway=ask_anyway,
         shard=None if shard is None else parse_shard(shard),
+        decision=Decision(margin, str(baseline or "")) if until_decided else None,
     )
     request = RunRequest(
         dataset=str(dataset),

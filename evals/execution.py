@@ -268,6 +268,7 @@ def _execute(
         reporter.note(RunNote(NoteKind.SHARD, describe_shard(plan), (str(plan.shard),)))
     for note in find_unfit(arms, plan, cases, is_new=not (requests or store.get(run).finished)):
         reporter.note(note)
+    is_decided = _open_looks(store, run) if plan.decision is not None else lambda _: False
     try:
         with (
             _open_responses(options, store.path, arms) as recorded,
@@ -279,7 +280,7 @@ def _execute(
                 responses = _responses_by_model(recorded, run, arms, options, inputs.project.models)
             keep = partial(store.add_request, run)
             runners = make_trial_runners(inputs, plan, arms, budget, policy, keep, responses, paces)
-            runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency)
+            runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency, is_decided)
             started(runner)
             end = run_to_end(runner)
     except KeyboardInterrupt:
@@ -291,8 +292,25 @@ def _execute(
         added = plural(recorded.added, "response")
         text = f"recorded {added} in {place}; to commit them: toolbelt eval responses export {place}"
         reporter.note(RunNote(NoteKind.RECORDED, text, (place,)))
+    if plan.decision is not None:
+        from toolbelt.evals.analysis.sequential import describe_end  # numpy and scipy
+
+        text = describe_end(store.get(run).plan)
+        reporter.note(RunNote(NoteKind.DECISION, text, (run,)))
     reasons = "; ".join(runner.reasons)
     return Run(run, store.path, end, reasons, not_recorded=runner.not_recorded, models=inputs.project.models)
+
+
+def _open_looks(store: RunStore, run: str) -> Callable[[int], bool]:
+    """What is asked after each round of a run that stops when it is decided."""
+    from toolbelt.evals.analysis.sequential import refuse_incomparable, take_look  # numpy and scipy
+
+    try:
+        refuse_incomparable(store, run)
+    except ToolbeltError as error:
+        store.set_status(run, "incomplete", str(error))
+        raise
+    return partial(take_look, store, run)
 
 
 def _open_responses(

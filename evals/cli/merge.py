@@ -9,7 +9,7 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.evals.cli.options import CommaList, complete_files, details_option, store_option
-from toolbelt.evals.cli.run import show_end
+from toolbelt.evals.cli.run_end import show_end
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.merging import merge_shards
 from toolbelt.render.screen import notify, progress

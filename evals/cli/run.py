@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.command.boundary import OK
 from toolbelt.command.groups import SectionedCommand, examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.evals.analysis.summary.run_summary import RunSummary
-from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
@@ -24,12 +20,13 @@ from toolbelt.evals.cli.options import (
     asking_options,
     dataset_option,
     details_option,
+    margin_option,
     notify_environment,
     range_type,
     response_options,
     store_option,
 )
-from toolbelt.evals.cli.shown import show_run
+from toolbelt.evals.cli.run_end import show_end, write_report
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
     ExecutionOptions,
@@ -38,17 +35,13 @@ from toolbelt.evals.execution import (
     estimate_eval,
     start_run,
 )
-from toolbelt.evals.responses.recorded import DEFAULT_CACHE
-from toolbelt.evals.run import Run
 from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter, RunSettings, without_secrets
-from toolbelt.evals.running.runner import RunEnd
+from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.shards import Shard
-from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport
-from toolbelt.render.screen import notify, print_json, progress, show_blocks
-from toolbelt.text import plural
+from toolbelt.render.screen import print_json, show_blocks
 
 _asking_options = asking_options(
     api_base="Where hosted models are asked.  [default: the provider's; resume: as before]",
@@ -63,6 +56,7 @@ _SECTIONS = {
         *("dataset", "catalog", "models", "toolsets", "suite", "variants"),
         *("kinds", "tags", "ids", "limit", "seed", "epochs", "shard"),
     ),
+    "Until decided": (*("until_decided", "baseline", "margin"),),
     "How models are asked": (
         *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config"),
@@ -84,6 +78,7 @@ _SECTIONS = {
         "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
         "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
         "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --shard 3/8",
+        "toolbelt eval run --toolset full,tiered --until-decided --baseline reports/baseline.json",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     ),
 )
@@ -157,6 +152,20 @@ _SECTIONS = {
     "cases is never cut. Caps and rate limits hold for each part by itself.",
 )
 @option(
+    "--until-decided",
+    is_flag=True,
+    help="Stop as soon as every comparison of the run has a verdict: no loss over --margin, or a certain loss. Cases "
+    "are asked in random order, with looks after 35, 50, 65 and 100% of them; bounds are stricter, so that error "
+    "rates stay those of one look. Saves much where much was lost, and little where nothing changed.",
+)
+@option(
+    "--baseline",
+    metavar="BASELINE",
+    shell_complete=complete_runs,
+    help="With --until-decided: a baseline or run that arms are compared with.  [default: the arms with each other]",
+)
+@margin_option
+@option(
     "--temperature",
     type=range_type(SETTING_RANGES["sampling.temperature"]),
     metavar="X",
@@ -212,6 +221,9 @@ def run(
     epochs: int,
     seed: int,
     shard: Shard | None,
+    until_decided: bool,
+    baseline: str | None,
+    margin: float,
     temperature: float | None,
     max_tokens: int | None,
     tool_choice: str | None,
@@ -253,6 +265,7 @@ def run(
         suite=chosen_suite,
         ask_anyway=ask_anyway,
         shard=shard,
+        decision=_choose_decision(baseline, margin, until_decided=until_decided),
     )
     request = RunRequest(
         dataset=dataset,
@@ -279,7 +292,7 @@ def run(
         return OK
     finished = start_run(request, execution, EvalConsoleReporter())
     if report is not None:
-        _write_report(finished, Path(report))
+        write_report(finished, Path(report))
     return show_end(finished, response_cache, as_json=as_json, details=details)
 
 
@@ -319,50 +332,17 @@ def resume(
     return show_end(run, response_cache, as_json=as_json, details=details)
 
 
-def show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
-    """Print what a run came to, the result last unless something is in its way, and give the exit code."""
-    with RunStore(run.store, must_exist=True) as store:
-        summary = summarize(store.connection, run.id)
-        problem = _describe_unrecorded(run, response_cache) if run.not_recorded else ""
-        problem = problem or _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
-        if not problem:
-            notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
-        show_run(store, summary, as_json=as_json, details=details)
-    if problem:
-        notify(problem, "warning")
-    return INFRASTRUCTURE if problem else OK
-
-
-def _describe_unrecorded(run: Run, response_cache: Sequence[str]) -> str:
-    """What an offline execution left, and the command that asks for it."""
-    files = response_cache or (str(run.store.with_name(DEFAULT_CACHE)),)
-    options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files))
-    return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
-
-
-def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int) -> str:
-    """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
-    resume_line = f"toolbelt eval resume {summary.run}"
-    if end is RunEnd.INCOMPLETE:
-        failed = "; with --retry-errors what failed, too" if summary.errors else ""
-        return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}"
-    if summary.errors:
-        trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
-        return f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors"
-    if summary.scored:
-        return ""
-    if requests:
-        return "nothing could be scored: every conversation was too long for its model."
-    return "nothing was asked: no toolset fits its model; smaller: --toolset loadout:NAME; all the same: --ask-anyway"
-
-
-def _write_report(run: Run, folder: Path) -> None:
-    """As `toolbelt eval report` does; a run of which nothing has finished has none."""
-    if not any(arm.finished for arm in run.summary.arms):
-        notify("no trial has finished, so there is no report", "warning")
-        return
-    page, *others = run.report(folder / run.id, progress=progress)
-    notify(f"wrote {page} and {plural(len(others), 'other file')} beside it")
+def _choose_decision(baseline: str | None, margin: float, *, until_decided: bool) -> Decision | None:
+    """What is to be decided; a baseline or a margin of the environment is for `eval gate` where nothing is."""
+    if until_decided:
+        return Decision(margin, baseline or "")
+    source = click.get_current_context().get_parameter_source
+    for name in ("baseline", "margin"):
+        if source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name} is for --until-decided; a run as a whole is judged by `toolbelt eval gate`."
+            )
+    return None
 
 
 def _choose_toolsets(suite: str | None, toolsets: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.running.ranges import Range, refuse_outside
+from toolbelt.evals.running.rounds import Decision, read_decision
 from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
@@ -113,6 +114,7 @@ class RunSettings:
         suite: The suite that says which toolsets are run; empty if they are named one by one.
         ask_anyway: Whether it is asked all the same what, by what is known of a model, cannot fit.
         shard: The part that is run; `None` for the whole.
+        decision: What is to be decided, so that the run may stop early; `None` to ask everything.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `SETTING_RANGES`.
@@ -127,6 +129,7 @@ class RunSettings:
     suite: str = ""
     ask_anyway: bool = False
     shard: Shard | None = None
+    decision: Decision | None = None
 
     def __post_init__(self) -> None:
         refuse_outside(SETTING_RANGES, self)
@@ -224,7 +227,9 @@ class Plan(RunSettings):
 
     @property
     def asked_cases(self) -> int:
-        """How many cases this run asks."""
+        """How many cases this run asks; where it was decided early, how many it asked."""
+        if self.decision is not None and self.decision.end is not None:
+            return self.decision.end.cases
         return self.cases if self.shard is None else self.shard_cases
 
     @property
@@ -276,14 +281,21 @@ class Plan(RunSettings):
             **({"drafts": self.drafts} if self.drafts else {}),
             **({"ask_anyway": True} if self.ask_anyway else {}),
             **({"shard": str(self.shard)} if self.shard else {}),
+            **({"until_decided": self.decision.describe(self.cases)} if self.decision else {}),
             **({"merged_shards": len(self.merged)} if self.merged else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
+        if self.asked_cases != self.cases:
+            data["asked_cases"] = self.asked_cases
         for key in (
             "dataset_name",
             "digest",
             "catalog_name",
-            *(key for key in ("served", "tools", "shard", "shard_cases", "merged") if not getattr(self, key)),
+            *(
+                key
+                for key in ("served", "tools", "shard", "shard_cases", "merged", "decision")
+                if not getattr(self, key)
+            ),
         ):
             del data[key]
         return json.dumps(data)  # ASCII, so that a path that is no UTF-8 can be kept
@@ -332,6 +344,7 @@ class Plan(RunSettings):
             shard=Shard(**data["shard"]) if data.get("shard") else None,
             shard_cases=data.get("shard_cases", 0),
             merged=data.get("merged", {}),
+            decision=read_decision(data.get("decision")),
         )
 
 

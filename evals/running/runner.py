@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import gc
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Protocol, cast
 
 from toolbelt.errors import ToolbeltError
@@ -62,8 +62,8 @@ class CaseSource(Protocol):
     """Gives the cases of a plan by their position."""
 
     @property
-    def positions(self) -> Sequence[int]:
-        """Of the cases that are asked, in order."""
+    def rounds(self) -> Sequence[Sequence[int]]:
+        """Positions of the cases that are asked, in order, by round; most runs have one."""
         ...
 
     def case(self, index: int) -> Case:
@@ -91,6 +91,7 @@ class Runner:
         trial_runners: One an arm.
         watcher: Receives finished trials and why the run stops.
         max_concurrency: Trials under way at once.
+        is_decided: Asked after each round, by its number from 0, whether the others are not needed.
         reasons: Why the run cannot be finished now, in words.
         not_recorded: Trials that were left, as nothing may be asked and a response of theirs was not recorded.
     """
@@ -102,6 +103,7 @@ class Runner:
     trial_runners: Sequence[TrialRunner]
     watcher: RunWatcher
     max_concurrency: int = 8
+    is_decided: Callable[[int], bool] = lambda _: False
     reasons: list[str] = field(default_factory=list)
     not_recorded: int = 0
     _given_up: set[str] = field(default_factory=set)
@@ -114,7 +116,7 @@ class Runner:
     _is_interrupted: bool = False
 
     def __post_init__(self) -> None:
-        self._kept, self._coming = bytearray(self.plan.cases), iter(self.cases.positions)
+        self._kept, self._coming = bytearray(self.plan.cases), chain.from_iterable(self.cases.rounds)
 
     def interrupt(self) -> None:
         """End the execution as Ctrl-C does; from any thread, before or while it is running."""
@@ -137,14 +139,18 @@ class Runner:
         if self._is_interrupted:
             raise asyncio.CancelledError
         unfinished = self.store.unfinished(self.run)
-        left = self._left()
-        await run_workers(self._worker(left, unfinished) for _ in range(self.max_concurrency))
+        done = self.store.done(self.run, self.plan.numbers)
+        for number, positions in enumerate(self.cases.rounds):
+            left = self._left(positions, done)
+            await run_workers(self._worker(left, unfinished) for _ in range(self.max_concurrency))
+            if self.reasons or self.is_decided(number):
+                break
         if self.not_recorded:
             self._add_reason(f"not recorded, so unscored: {plural(self.not_recorded, 'trial')}")
         return RunEnd.INCOMPLETE if self.reasons else RunEnd.FINISHED
 
-    def _left(self) -> Iterator[Trial]:
-        for trial in self.plan.trials(self.store.done(self.run, self.plan.numbers), self.cases.positions):
+    def _left(self, positions: Sequence[int], done: Collection[int]) -> Iterator[Trial]:
+        for trial in self.plan.trials(done, positions):
             if self._is_capped:
                 return
             if self.plan.arms[trial.arm].model not in self._given_up:

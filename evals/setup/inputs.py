@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from toolbelt.catalog import Catalog, Tool
@@ -14,6 +16,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.running.plan import CaseFilter, Plan
+from toolbelt.evals.running.rounds import draw_rounds
 from toolbelt.evals.running.shards import Shard, choose_positions
 from toolbelt.evals.setup.project import open_with_project
 from toolbelt.evals.setup.reporting import EvalReporter
@@ -90,11 +93,13 @@ class RunInputs:
         indices = self.dataset.select(
             kinds=case_filter.kinds, tags=case_filter.tags, ids=case_filter.ids, limit=case_filter.limit, seed=seed
         )
-        return ChosenCases(self.dataset, indices, range(len(indices)))
+        return ChosenCases(self.dataset, indices, (range(len(indices)),))
 
     def cases_of(self, plan: Plan) -> ChosenCases:
         """The cases of a plan."""
         chosen = self.select(plan.filter, plan.seed)
+        if plan.decision is not None:
+            return chosen.in_rounds([each.clusters for each in plan.decision.rounds], plan.seed)
         return chosen if plan.shard is None else chosen.part(plan.shard)
 
     def refuse_changes(self, plan: Plan) -> None:
@@ -133,16 +138,25 @@ class ChosenCases:
     Attributes:
         dataset: Where they are.
         indices: Their positions there.
-        positions: Of those that are asked, in the plan: of a shard's, or all.
+        rounds: Positions in the plan of those that are asked, in order, by round: of all, or of a shard's.
     """
 
     dataset: Dataset
     indices: Sequence[int]
-    positions: Sequence[int]
+    rounds: tuple[Sequence[int], ...]
+
+    @property
+    def clusters(self) -> Sequence[int]:
+        """Of each case of the plan, a number that only the cases of its cluster have."""
+        return array("Q", map(self.dataset.cluster_key, self.indices))
+
+    def in_rounds(self, counts: Sequence[int], seed: int) -> ChosenCases:
+        """The same cases, clusters in random order; so many of them by the end of each round."""
+        return replace(self, rounds=draw_rounds(self.clusters, counts, seed))
 
     def part(self, shard: Shard) -> ChosenCases:
         """The same cases, of which those of a shard are asked; raises `ToolbeltError` where there are too few."""
-        return replace(self, positions=choose_positions(map(self.dataset.cluster_key, self.indices), shard))
+        return replace(self, rounds=(choose_positions(self.clusters, shard),))
 
     def case(self, index: int) -> Case:
         """The case at a position of the plan."""
@@ -154,7 +168,8 @@ class ChosenCases:
 
     def sample_positions(self, size: int) -> Sequence[int]:
         """Their positions."""
-        return self.positions[:: max(1, len(self.positions) // size)]
+        positions = self.rounds[0] if len(self.rounds) == 1 else sorted(chain.from_iterable(self.rounds))
+        return positions[:: max(1, len(positions) // size)]
 
 
 def open_inputs(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.fields import UNKNOWN_KEY
 from toolbelt.evals.running.overflow import LeftOutArm
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
-from toolbelt.evals.setup.inputs import RunInputs
+from toolbelt.evals.running.rounds import Decision, Round
+from toolbelt.evals.setup.inputs import ChosenCases, RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
@@ -83,6 +85,7 @@ def make_plan(
         reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
     reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}
+    decided["decision"] = _plan_rounds(settings, chosen, len(arms))
     return Plan(
         **decided,
         dataset=dataset.reference,
@@ -95,7 +98,7 @@ def make_plan(
         config=None if project.config.path is None else str(project.config.path.resolve()),
         arms=arms,
         cases=len(indices),
-        shard_cases=0 if settings.shard is None else len(chosen.part(settings.shard).positions),
+        shard_cases=0 if settings.shard is None else len(chosen.part(settings.shard).rounds[0]),
         excluded=dict(dataset.excluded),
         tokenizer=project.tokenizer,
         without_role=sum(dataset.case(index).role is None for index in indices) if BY_ROLE in specs else 0,
@@ -106,6 +109,26 @@ def make_plan(
         left_out=left_out,
         tools=inputs.tool_digests,
         served=find_serving_digests(project, inputs.catalog, specs),
+    )
+
+
+def _plan_rounds(settings: RunSettings, chosen: ChosenCases, arms: int) -> Decision | None:
+    """The decision with its rounds; a request that cannot be decided is refused."""
+    decision = settings.decision
+    if decision is None:
+        return None
+    if settings.shard is not None:
+        raise ToolbeltError("A shard decides nothing by itself: run all the cases here, or leave out --until-decided.")
+    if arms < 2 and not decision.baseline:
+        raise ToolbeltError("A single arm is compared with nothing: name a second toolset, or a --baseline.")
+    from toolbelt.evals.statistics.sequential import make_looks  # numpy and scipy
+
+    looks = make_looks(len(set(chosen.clusters)))
+    rounds = chosen.in_rounds([look.clusters for look in looks], settings.seed).rounds
+    totals = accumulate(map(len, rounds))
+    return replace(
+        decision,
+        rounds=tuple(Round(look.clusters, cases, look.level) for look, cases in zip(looks, totals, strict=True)),
     )
 
 

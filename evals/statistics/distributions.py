@@ -53,6 +53,12 @@ def student_quantile(level: float, degrees: float) -> float:
     return float(special.stdtrit(degrees, 0.5 + level / 2))
 
 
+def normal_tail(z: Floats) -> Floats:
+    """P(a standard normal variable is above z), elementwise."""
+    tail: Floats = special.ndtr(-z)
+    return tail
+
+
 def binomial_cdf(successes: ArrayLike, n: ArrayLike, share: float) -> Floats:
     """P(at most that many successes of n), elementwise; 0 where `successes` is negative."""
     successes, whole = np.asarray(successes, dtype=float), np.asarray(n, dtype=np.int_)  # as scipy wants them

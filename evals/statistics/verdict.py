@@ -18,7 +18,7 @@ class Verdict(StrEnum):
     INSUFFICIENT_DATA = "insufficient_data"
 
 
-def judge(low: float, high: float, adjusted_p: float, margin: float) -> Verdict:
+def judge(low: float, high: float, adjusted_p: float, margin: float, significant: float = SIGNIFICANT) -> Verdict:
     """The verdict over a difference (new − old; more is better).
 
     Args:
@@ -26,6 +26,7 @@ def judge(low: float, high: float, adjusted_p: float, margin: float) -> Verdict:
         high: Upper bound.
         adjusted_p: Of the test that there is no difference, adjusted over the contrasts of one command.
         margin: What may be lost, 0 or more, in the unit of the difference.
+        significant: The p value must be below this.
 
     Returns:
         `NO_REGRESSION` if more than the margin is ruled out; else `REGRESSION` if some loss is certain; else
@@ -42,7 +43,7 @@ def judge(low: float, high: float, adjusted_p: float, margin: float) -> Verdict:
         raise ValueError(f"A margin is 0 or more; {margin} is not.")
     if low > -margin:
         return Verdict.NO_REGRESSION
-    if high < 0 and adjusted_p < SIGNIFICANT:
+    if high < 0 and adjusted_p < significant:
         return Verdict.REGRESSION
     return Verdict.INSUFFICIENT_DATA
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.comparison import (
+    LEVEL,
     ArmComparison,
     Comparison,
     Contrast,
@@ -15,7 +16,13 @@ from toolbelt.evals.analysis.comparison.comparison import (
     Measure,
 )
 from toolbelt.evals.analysis.comparison.comparison_text import describe_advice, short_label
-from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
+from toolbelt.evals.analysis.comparison.number_format import (
+    format_bounds,
+    format_change,
+    format_level,
+    format_margin,
+    format_points,
+)
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
 from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
@@ -247,10 +254,12 @@ def legend(comparison: Comparison) -> str:
     findings = describe_findings(comparison)
     meanings = f" {findings[0].upper()}{findings[1:]}." if findings else ""
     holm = f"; p values are adjusted over {plural(verdicts, 'verdict')}" if verdicts > 1 else ""
+    amounts = "" if comparison.level == LEVEL else f" ({format_level(LEVEL)} of amounts)"
     of = "of each arm less the one that it is held against" if comparison.is_within else "new less old"
     return (
-        f"Means over the cases that both were scored on; differences are {of}, with {comparison.level:.0%} "
-        f"intervals; {format_margin(comparison.margin)} points may be lost{holm}.{meanings}"
+        f"Means over the cases that both were scored on; differences are {of}, with "
+        f"{format_level(comparison.level)} intervals{amounts}; {format_margin(comparison.margin)} points may be lost"
+        f"{holm}.{meanings}"
     )
 
 

@@ -64,6 +64,10 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         lines.append(f"Cost in all: {format_cost(sum(costs))}, retries and unscored trials included{beside}.")
     if recorded := recorded_line(summary):
         lines.append(recorded)
+    design = summary.settings.get("until_decided", {})
+    if design.get("decided_after"):
+        asked = f"{design['decided_after']:,} of {plural(design['cases'], 'case')}"
+        lines.append(f"Stopped after {asked}, as the comparison was decided.")
     missing = summary.planned - sum(arm.finished for arm in summary.arms)
     if missing > 0:
         lines.append(f"Not run yet: {missing:,} of {summary.planned:,} trials.")

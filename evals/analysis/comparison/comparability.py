@@ -30,7 +30,7 @@ def find_side_notes(old: SideInfo, new: SideInfo) -> tuple[SideNote, ...]:
 def _find_incomparable(old: SideInfo, new: SideInfo) -> Iterator[Mismatch]:
     if old.digest != new.digest:
         yield Mismatch(Aspect.DATASET)
-    elif (old.chosen, old.cases) != (new.chosen, new.cases):
+    elif old.chosen != new.chosen or (old.cases != new.cases and not (old.sequential or new.sequential)):
         yield Mismatch(Aspect.SELECTION)
     if old.epochs != new.epochs:
         yield Mismatch(Aspect.EPOCHS)
@@ -57,5 +57,7 @@ def _find_differences(old: SideInfo, new: SideInfo) -> Iterator[Mismatch]:
 def _find_side_notes(side: SideInfo) -> Iterator[SideNote]:
     if side.status != "finished":
         yield SideNote(SideProblem.UNFINISHED, side)
+    if side.sequential:
+        yield SideNote(SideProblem.SEQUENTIAL, side)
     if side.drafts:
         yield SideNote(SideProblem.DRAFTS, side)

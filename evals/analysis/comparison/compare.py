@@ -30,6 +30,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
 from toolbelt.evals.analysis.comparison.shares import IntervalSettings, UnjudgedContrast, find_difference, give_verdicts
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
+from toolbelt.evals.statistics.verdict import SIGNIFICANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,8 @@ def compare_arms(
         ValueError: the margin is out of range, or there are too few resamples.
     """
     reasons = find_incomparable(old.about, new.about)
+    designs = [about.sequential for about in (old.about, new.about) if about.sequential is not None]
+    level = max((design.level for design in designs), default=LEVEL)
     comparison = Comparison(
         old=old.about,
         new=new.about,
@@ -151,19 +154,20 @@ def compare_arms(
         unfit=tuple(new.arms[position] for position in pairing.unfit),
         alone=tuple(new.arms[position] for position in pairing.alone),
         margin=margin,
-        level=LEVEL,
+        level=level,
     )
     if reasons:
         return comparison
     # Each measure once, in its own order: shares come first.
     chosen = tuple(measure for measure in Measure if measure in measures)
-    settings = IntervalSettings(margin, LEVEL, seed, resamples)
+    settings = IntervalSettings(margin, level, seed, resamples)
     findings = []
     for before, after, cases in _read_pairs(old, new, pairing):
         findings.append(_examine_pair(before, after, cases, chosen, settings, is_within=pairing.is_within))
         if advance is not None:
             advance(len(findings))
-    verdicts = iter(give_verdicts([finding for pair in findings for finding in pair.findings], margin))
+    significant = 1 - level if designs else SIGNIFICANT
+    verdicts = iter(give_verdicts([finding for pair in findings for finding in pair.findings], margin, significant))
     pairs = tuple(
         replace(pair.arms, contrasts=(*(next(verdicts) for _ in pair.findings), *pair.amounts)) for pair in findings
     )
@@ -177,13 +181,25 @@ def compare_arms(
 
 def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmName, ArmName, PairedCases]]:
     """The cases of each pair; an arm that is in several pairs is read once."""
-    about, read = old.about, -1
+    read = -1
     before: Mapping[str, CaseEvidence] = {}
     for old_arm, new_arm in pairing.pairs:
         if old_arm != read:
             before, read = old.read(old_arm), old_arm
-        cases = pair_cases(before, new.read(new_arm), about.cases, about.epochs)
+        after, asked = new.read(new_arm), min(old.about.cases, new.about.cases)
+        cases = pair_cases(*_asked_in_both(old, new, before, after), asked, old.about.epochs)
         yield old.arms[old_arm], new.arms[new_arm], cases
+
+
+def _asked_in_both(
+    old: Side, new: Side, before: Mapping[str, CaseEvidence], after: Mapping[str, CaseEvidence]
+) -> tuple[Mapping[str, CaseEvidence], Mapping[str, CaseEvidence]]:
+    """The cases of two arms, without those that a run which stopped early was not to ask: they are not missing."""
+    if old.about.sequential:
+        after = {case: evidence for case, evidence in after.items() if case in before}
+    if new.about.sequential:
+        before = {case: evidence for case, evidence in before.items() if case in after}
+    return before, after
 
 
 def _examine_pair(
@@ -213,7 +229,7 @@ def _examine_pair(
     return _PairFindings(
         arms,
         tuple(find_difference(cases, measure, settings) for measure in shares),
-        compare_amounts(old, new, cases, amounts, settings),
+        compare_amounts(old, new, cases, amounts, replace(settings, level=LEVEL)),  # they get no verdict
         cases.incomplete,
         cases.never_fit,
         measure_clusters(cases.scored),

@@ -61,6 +61,7 @@ def _about(about: SideInfo) -> dict[str, Any]:
         "settings": dict(about.settings),
         "code": dict(about.code),
         "responses": to_json(about.responses),
+        "sequential": to_json(about.sequential),
     }
 
 

@@ -16,6 +16,7 @@ from toolbelt.evals.analysis.comparison.comparison import (
 from toolbelt.evals.analysis.comparison.number_format import (
     format_bounds,
     format_change,
+    format_level,
     format_margin,
     format_points,
     places_for,
@@ -81,7 +82,7 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         return f"{_overflow(comparison, pair, new)}. {text}" if pair.newly_overflowing else text
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
     over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
-    interval = f"{level:.0%} interval {bounds}{over}"
+    interval = f"{format_level(level)} interval {bounds}{over}"
     if pair.newly_overflowing:
         measure = contrast.measure.value
         rest = f"{measure} differs by {format_points(difference)} points ({interval})"
@@ -92,7 +93,8 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         advice = describe_advice([contrast], comparison.margin, level)
         if not is_too_few(contrast, comparison.margin):
             return f"{text}: {'; '.join(filter(None, [*_clauses(contrast), advice]))}"
-        between = f"the difference lies between {bounds.replace(' to ', ' and ')} points ({level:.0%} interval{over})"
+        between = f"the difference lies between {bounds.replace(' to ', ' and ')} points "
+        between += f"({format_level(level)} interval{over})"
         if high < 0:  # which looks like a loss: why it is not taken for one
             between = "; ".join([*_clauses(contrast), between])
         return f"{text}{'.' if high < 0 else ':'} {between}{f'; {advice}' if advice else ''}"

@@ -48,3 +48,8 @@ def places_for(bound: float, limits: tuple[float, ...]) -> int:
 
 def _side(value: float, limit: float) -> int:
     return (value > limit) - (value < limit)
+
+
+def format_level(level: float) -> str:
+    """The level of an interval, `95%` or, at an early look of a run that may stop then, `99.97%`."""
+    return f"{100 * level:.4g}%"

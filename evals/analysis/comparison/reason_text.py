@@ -264,11 +264,23 @@ def describe_side_note(note: SideNote) -> str:
     if note.problem is SideProblem.DRAFTS:
         are = "is a draft" if side.drafts == 1 else "are drafts"
         return f"{plural(side.drafts, 'case')} of the {side.cases} in {name} {are} that nobody has reviewed."
+    if note.problem is SideProblem.SEQUENTIAL:
+        return _describe_looks(side, name)
     why = f": {side.reason.rstrip('.')}" if side.reason else ""
     # A running one goes on by itself, and a baseline cannot.
     goes_on = side.status == "running" or side.is_baseline
     hint = "" if goes_on else f"; what is left: toolbelt eval resume {side.name}"
     return f"{name[0].upper()}{name[1:]} is not finished ({side.status}{why}){hint}."
+
+
+def _describe_looks(side: SideInfo, name: str) -> str:
+    design = side.sequential
+    assert design is not None  # noqa: S101  what the note is of
+    when = f"after {side.cases:,} of {plural(design.cases, 'case')}" if design.is_decided else "not decided"
+    return (
+        f"{name[0].upper()}{name[1:]} is run until it is decided: {when}, look {design.look} of {design.looks}. "
+        f"Intervals are of {design.level:.2%} here, so that all looks together err as a single one of 95%."
+    )
 
 
 def describe_cluster_sizes(sizes: ClusterSizes) -> str:

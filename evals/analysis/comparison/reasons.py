@@ -134,10 +134,11 @@ class Mismatch:
 
 
 class SideProblem(StrEnum):
-    """What is wrong with a side."""
+    """What is to be known of a side."""
 
     UNFINISHED = "unfinished"
     DRAFTS = "drafts"
+    SEQUENTIAL = "sequential"
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,39 +127,46 @@ def _clustered(
     return [bounds for cluster in clusters if (bounds := [pair for pair in cluster if pair is not None])]
 
 
-def give_verdicts(findings: Sequence[UnjudgedContrast], margin: float) -> list[Contrast]:
+def give_verdicts(
+    findings: Sequence[UnjudgedContrast], margin: float, significant: float = SIGNIFICANT
+) -> list[Contrast]:
     """The contrasts with their verdicts and the reasons for them, p values adjusted over all of them (Holm).
 
     Args:
         findings: All that one command gives a verdict on.
         margin: Share that may be lost.
+        significant: An adjusted p value below this is significant.
     """
     adjusted = _holm([finding.contrast.p_value for finding in findings])
     # A p value that hangs on unscored trials must not lift another over the threshold either.
     least_sure = holm([finding.least_sure_p for finding in findings])
     tests = sum(p is not None for p in adjusted)
     return [
-        _judge(finding, margin, p, p_least_sure, tests)
+        _judge(finding, margin, p, p_least_sure, tests, significant)
         for finding, p, p_least_sure in zip(findings, adjusted, least_sure, strict=True)
     ]
 
 
-def _judge(finding: UnjudgedContrast, margin: float, p: float | None, least_sure: float, tests: int) -> Contrast:
+def _judge(
+    finding: UnjudgedContrast, margin: float, p: float | None, least_sure: float, tests: int, significant: float
+) -> Contrast:
     contrast = finding.contrast
     verdict = Verdict.INSUFFICIENT_DATA
     reason: Reason | None = MissingFigures.NO_SHARED_CASES
     if p is not None and contrast.low is not None and contrast.high is not None:
-        verdict, reason = judge(contrast.low, contrast.high, p, margin), None
+        verdict, reason = judge(contrast.low, contrast.high, p, margin, significant), None
         if verdict is Verdict.INSUFFICIENT_DATA:
             reason = TooFewCases(contrast.low, contrast.high, margin, contrast.planned, is_unfinished(contrast))
             if contrast.high < 0:
                 reason = UncertainLoss(contrast.p_value, p, tests)
-        elif (doubt := _doubt(finding, verdict, margin, least_sure)) is not None:
+        elif (doubt := _doubt(finding, verdict, margin, least_sure, significant)) is not None:
             verdict, reason = Verdict.INSUFFICIENT_DATA, doubt
     return replace(contrast, adjusted_p=p, verdict=verdict, reasons=() if reason is None else (reason,))
 
 
-def _doubt(finding: UnjudgedContrast, verdict: Verdict, margin: float, least_sure: float) -> UnscoredCases | None:
+def _doubt(
+    finding: UnjudgedContrast, verdict: Verdict, margin: float, least_sure: float, significant: float
+) -> UnscoredCases | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
     worst, best, cases = finding.worst, finding.best, finding.cases
     if verdict is Verdict.NO_REGRESSION:
@@ -169,7 +176,7 @@ def _doubt(finding: UnjudgedContrast, verdict: Verdict, margin: float, least_sur
     gains = cases.may_be_gains
     if best is not None and best.high >= 0:
         return _unscored(cases, gains, CountedAs.WON, margin, bound=best.high)
-    if least_sure >= SIGNIFICANT:
+    if least_sure >= significant:
         return _unscored(cases, max(gains, cases.may_be_losses), CountedAs.WON, margin, adjusted_p=least_sure)
     return None
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
-from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.evidence.evidence import Attempt, SequentialInfo
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.document import Document
@@ -131,23 +132,18 @@ def _check(top: Section) -> None:
     if schema != SCHEMA:
         _refuse_schema(top, schema)
         return
-    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses"))
+    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses", "sequential"))
     for key in ("chosen", "catalog", "surroundings"):
         top.read_text(key, blank=True)
     case_count = top.read_int("case_count", least=1, most=_MOST)
     epochs = top.read_int("epochs", least=1, most=_MOST_EPOCHS)
-    if top.read_mapping("dataset") is not None:
-        dataset = top.child("dataset")
-        _check_keys(dataset, ("name", "digest"), "dataset")
-        dataset.read_text("name")
-        dataset.read_text("digest")
     top.read_mapping("settings")
-    for key in top.read_mapping("code") or ():
-        top.child("code").read_text(key, blank=True)
-    for key in top.read_mapping("tools") or ():
-        top.child("tools").read_text(key)
-    if top.read_mapping("filter") is not None:
-        _check_filter(top.child("filter"))
+    for part in ("code", "tools"):
+        for key in top.read_mapping(part) or ():
+            top.child(part).read_text(key, blank=part == "code")
+    for key, check in (("dataset", _check_dataset), ("filter", _check_filter), ("sequential", _check_design)):
+        if top.read_mapping(key) is not None:
+            check(top.child(key))
     _check_origins(top.read_items("responses"))
     columns = top.child("columns")
     if columns.value not in (None, list(COLUMNS)):
@@ -183,6 +179,12 @@ def _check_keys(section: Section, keys: Sequence[str], what: str, optional: Sequ
     section.require_keys(*keys)
 
 
+def _check_dataset(dataset: Section) -> None:
+    _check_keys(dataset, ("name", "digest"), "dataset")
+    dataset.read_text("name")
+    dataset.read_text("digest")
+
+
 def _check_filter(chosen: Section) -> None:
     chosen.check_keys(("kind", "tag", "case", "limit", "seed", "shard"), "filter")
     for key in ("kind", "tag", "case"):
@@ -190,6 +192,14 @@ def _check_filter(chosen: Section) -> None:
     for key in ("limit", "seed"):
         chosen.read_int(key)
     chosen.read_text("shard")
+
+
+def _check_design(design: Section) -> None:
+    _check_keys(design, [field.name for field in fields(SequentialInfo)], "sequential")
+    design.read_number("level", least=0, most=1)
+    for key in ("look", "looks", "cases"):
+        design.read_int(key, least=0, most=_MOST)
+    design.read_bool("is_decided")
 
 
 def _check_origins(origins: Sequence[Section]) -> None:

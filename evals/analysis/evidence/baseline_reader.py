@@ -31,7 +31,7 @@ from typing import Any
 
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_format import FIGURES, SCHEMA_NAME, check_baseline, parse_attempt
-from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, SideInfo
+from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, SequentialInfo, SideInfo
 from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.files import decode, refuse_special
@@ -74,6 +74,7 @@ class Baseline:
             code=data["code"],
             tools=data.get("tools", {}),
             responses=tuple(map(_read_origin, data.get("responses", ()))),
+            sequential=SequentialInfo(**data["sequential"]) if "sequential" in data else None,
         )
 
     @property

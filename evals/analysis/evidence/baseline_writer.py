@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.baseline_format import COLUMNS, SCHEMA, arm_figures, parse_attempt
@@ -54,6 +55,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         "case_count": about.cases,
         "epochs": about.epochs,
         **({"filter": dict(about.filter)} if about.filter else {}),
+        **({"sequential": asdict(about.sequential)} if about.sequential else {}),
         "settings": dict(sorted(about.settings.items())),
         "catalog": about.catalog,
         "surroundings": about.surroundings,

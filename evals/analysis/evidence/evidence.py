@@ -115,6 +115,25 @@ class ArmName:
 
 
 @dataclass(frozen=True, slots=True)
+class SequentialInfo:
+    """What is known of a side that stopped, or may stop, when its comparison is decided (rule X6).
+
+    Attributes:
+        level: Of the intervals at the last look, a fraction; of the first look, if none was taken yet.
+        look: How many looks were taken.
+        looks: How many there are at most.
+        cases: How many cases there are.
+        is_decided: Whether it stopped because all was decided.
+    """
+
+    level: float
+    look: int
+    looks: int
+    cases: int
+    is_decided: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SideInfo:
     """What a side is of.
 
@@ -141,6 +160,7 @@ class SideInfo:
             are not kept, as in runs and baselines of earlier versions.
         responses: Of each model that is asked over a response cache, which answers were recorded and which asked; in a
             baseline all count as recorded.
+        sequential: Set where the cases are those of a run that may stop early, whose bounds hold for comparisons.
     """
 
     name: str
@@ -162,6 +182,7 @@ class SideInfo:
     is_baseline: bool = False
     tools: Mapping[str, str] = field(default_factory=dict)
     responses: tuple[ModelResponses, ...] = ()
+    sequential: SequentialInfo | None = None
 
 
 class Side(Protocol):

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SideInfo
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SequentialInfo, SideInfo
 from toolbelt.evals.analysis.summary.responses import read_answers, read_responses
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.running.plan import Plan
@@ -64,6 +64,7 @@ class StoredRun:
             created=row.created,
             tools=plan.tools,
             responses=read_responses(self._connection, row.run, len(plan.arms)),
+            sequential=_describe_design(plan),
         )
         rows = self._connection.execute(
             "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
@@ -122,6 +123,14 @@ class StoredRun:
             case: CaseEvidence(case, row.cluster, row.kind, tuple(attempts[case]), answers.get(case, ""))
             for case, row in cases.items()
         }
+
+
+def _describe_design(plan: Plan) -> SequentialInfo | None:
+    if (decision := plan.decision) is None:
+        return None
+    last = decision.last_look
+    rounds, taken = decision.rounds, 0 if last is None else last + 1
+    return SequentialInfo(rounds[max(0, taken - 1)].level, taken, len(rounds), plan.cases, decision.end is not None)
 
 
 def _flags(plan: Plan) -> dict[str, Any]:

@@ -240,7 +240,7 @@ def _run(
         dataset=dataset["name"],
         digest=dataset["digest"],
         catalog=plan.get("catalog", ""),
-        cases=plan.get("shard_cases") or plan.get("cases", 0),
+        cases=plan.get("asked_cases") or plan.get("cases", 0),
         excluded=plan.get("excluded", {}),
         epochs=plan.get("epochs", 1),
         seed=plan.get("seed", 0),

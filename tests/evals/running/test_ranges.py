@@ -9,6 +9,7 @@ from toolbelt.evals.cli.run import resume, run
 from toolbelt.evals.execution import EXECUTION_RANGES
 from toolbelt.evals.running.plan import SETTING_RANGES
 from toolbelt.evals.running.ranges import Range
+from toolbelt.evals.running.rounds import MARGINS
 
 FIELDS = {"limit": "filter.limit", "temperature": "sampling.temperature", "max_tokens": "sampling.max_tokens"} | {
     "timeout": "timeout_seconds",
@@ -19,7 +20,7 @@ FIELDS = {"limit": "filter.limit", "temperature": "sampling.temperature", "max_t
 
 @pytest.mark.parametrize(
     ("command", "ranges"),
-    [(run, {**SETTING_RANGES, **EXECUTION_RANGES}), (resume, EXECUTION_RANGES)],
+    [(run, {**SETTING_RANGES, **EXECUTION_RANGES, "margin": MARGINS}), (resume, EXECUTION_RANGES)],
     ids=["run", "resume"],
 )
 def test_E9_the_command_line_allows_the_numbers_that_the_library_allows(

@@ -37,7 +37,7 @@ class Cases:
     """As many as are asked for, all alike."""
 
     def __init__(self, count: int, *tools: str) -> None:
-        self.positions, self.tools = range(count), tools
+        self.rounds, self.tools = (range(count),), tools
 
     def case(self, index: int) -> Case:
         return make_case(*self.tools, id=f"case-{index}")

@@ -1,0 +1,64 @@
+"""What a run came to, as its command shows it last: figures, what is in their way, and the exit code (rule E9)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.cli.shown import show_run
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE
+from toolbelt.evals.run import Run
+from toolbelt.evals.running.runner import RunEnd
+from toolbelt.evals.running.store import RunStore
+from toolbelt.render.screen import notify, progress
+from toolbelt.text import plural
+
+
+def show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
+    """Print what a run came to, the result last unless something is in its way, and give the exit code."""
+    with RunStore(run.store, must_exist=True) as store:
+        summary = summarize(store.connection, run.id)
+        problem = _describe_unrecorded(run, response_cache) if run.not_recorded else ""
+        problem = problem or _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
+        if not problem:
+            notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
+        show_run(store, summary, as_json=as_json, details=details)
+    if problem:
+        notify(problem, "warning")
+    return INFRASTRUCTURE if problem else OK
+
+
+def _describe_unrecorded(run: Run, response_cache: Sequence[str]) -> str:
+    """What an offline execution left, and the command that asks for it."""
+    files = response_cache or (str(run.store.with_name(DEFAULT_CACHE)),)
+    options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files))
+    return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
+
+
+def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int) -> str:
+    """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
+    resume_line = f"toolbelt eval resume {summary.run}"
+    if end is RunEnd.INCOMPLETE:
+        failed = "; with --retry-errors what failed, too" if summary.errors else ""
+        return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}"
+    if summary.errors:
+        trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
+        return f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors"
+    if summary.scored:
+        return ""
+    if requests:
+        return "nothing could be scored: every conversation was too long for its model."
+    return "nothing was asked: no toolset fits its model; smaller: --toolset loadout:NAME; all the same: --ask-anyway"
+
+
+def write_report(run: Run, folder: Path) -> None:
+    """As `toolbelt eval report` does; a run of which nothing has finished has none."""
+    if not any(arm.finished for arm in run.summary.arms):
+        notify("no trial has finished, so there is no report", "warning")
+        return
+    page, *others = run.report(folder / run.id, progress=progress)
+    notify(f"wrote {page} and {plural(len(others), 'other file')} beside it")
