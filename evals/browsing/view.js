@@ -237,6 +237,7 @@ function chart(title, runs, series, changes, valueOf, format, top, boundsOf) {
     if (at % dated === 0) picture.append(svg("text", { x: x(at), y: height - 12, "text-anchor": "middle" }, when(run.created).slice(5)));
   });
   const labels = [];
+  const isEarlier = (point) => point.at < runs.length - 1;
   const names = [...series.keys()];
   const models = new Set([...series.values()].flat().map(({ arm }) => arm.model));
   names.forEach((name, number) => {
@@ -254,7 +255,7 @@ function chart(title, runs, series, changes, valueOf, format, top, boundsOf) {
     picture.append(group);
     const last = known[known.length - 1];
     const label = models.size > 1 ? name : name.slice(last.arm.model.length + 3);
-    labels.push({ group, from: x(last.at) + 10, y: y(valueOf(last.arm)) + 4, text: `${label.length > right / 10 ? label.slice(0, right / 10 - 1) + "…" : label} ${format(valueOf(last.arm))}` });
+    labels.push({ group, from: x(last.at) + 10, y: y(valueOf(last.arm)) + 4, text: `${label.length > right / 10 ? label.slice(0, right / 10 - 1) + "…" : label} ${format(valueOf(last.arm))}${isEarlier(last) ? " *" : ""}` });
   });
   // Labels keep apart, in the order of their lines.
   labels.sort((one, two) => one.y - two.y);
@@ -263,7 +264,7 @@ function chart(title, runs, series, changes, valueOf, format, top, boundsOf) {
   });
   const over = labels.length ? Math.max(0, labels[labels.length - 1].y - (height - lower + 4)) : 0;
   for (const label of labels) label.group.append(svg("text", { class: "label", x: width - right + 10, y: label.y - over }, label.text));
-  return el("figure", { class: "chart" }, el("figcaption", {}, title), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, picture));
+  return el("figure", { class: "chart" }, el("figcaption", {}, labels.some((label) => label.text.endsWith(" *")) ? `${title}; * of an earlier run` : title), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, picture));
 }
 
 byId("compare").addEventListener("change", choose);

@@ -328,8 +328,8 @@ DARK: Mapping[str, str] = MappingProxyType(
         "#3d3d3d": "#c3cad1",
         # The heat map's scale runs the other way, so that much is bright, and so does what is written on its cells.
         **{heat_colour(step): heat_colour(STEPS - step) for step in range(STEPS + 1)},
-        "#000000": "#fefefe",
-        "#fefefe": "#000000",
+        "#010101": "#fefefe",
+        "#fefefe": "#010101",
     }
 )
 """Light to dark; other colours are the same in both."""

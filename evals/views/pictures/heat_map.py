@@ -41,10 +41,8 @@ _MOST_LETTERS = 34
 _TINY = 6.3
 _WIDE, _WIDEST, _HIGH, _GAP = 0.78, 2.4, 0.4, 0.03
 """Size of a cell, in inches."""
-_WHITE = "#fefefe"
-"""On dark cells, which are light on a dark page, where this turns black; plain white is the colour of the page."""
-_BLACK = "#010101"
-"""On cells of the middle, in light and dark alike."""
+_WHITE, _BLACK = "#fefefe", "#010101"
+"""On cells that are dark here and light on a dark page, or the other way round: there each turns into the other."""
 _TURN = 40.0
 """Degrees by which toolset names are turned if they are too long for their column."""
 _FAR_COLUMNS, _FAR_ROWS = 14, 20
@@ -155,9 +153,9 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
         )
         return
     colour = heat_colour(cell.step)
-    ink = ink_on(colour).replace("#ffffff", _WHITE)
-    if ink == ink_on(heat_colour(STEPS - cell.step)):  # of the middle, which is as light on a dark page
-        ink = _BLACK
+    ink = ink_on(colour)
+    if ink != ink_on(heat_colour(STEPS - cell.step)):  # cells of the middle are as light on a dark page
+        ink = _BLACK if ink == "#000000" else _WHITE
     sheet.bar(left, bottom, wide, high, facecolor=colour, linewidth=0)
     if cell.is_chosen or cell.is_unsure:
         _frame(sheet, left, bottom, wide, high, is_sure=cell.is_chosen)

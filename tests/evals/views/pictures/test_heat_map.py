@@ -30,7 +30,7 @@ from toolbelt.evals.views.matrix_text import (
     heat_step,
     ink_on,
 )
-from toolbelt.evals.views.pictures.canvas import own_settings, text_width
+from toolbelt.evals.views.pictures.canvas import DARK, own_settings, text_width
 from toolbelt.evals.views.pictures.drawing import draw_pictures
 from toolbelt.evals.views.pictures.heat_map import MOST_MODELS, MOST_TOOLSETS, draw_heat_map
 from toolbelt.loadouts.fit import FitVerdict
@@ -295,3 +295,8 @@ def test_toolsets_of_the_sample_are_those_of_its_rows() -> None:
         for row in small_matrix().rows
         for name, cell in zip(TOOLSETS, row.cells, strict=True)
     )
+
+
+def test_on_a_dark_page_the_scale_runs_the_other_way_and_what_is_not_drawn_stays_so() -> None:
+    assert [DARK[colour] for colour in COLOURS] == COLOURS[::-1]
+    assert "#000000" not in DARK  # the colour of what is transparent
