@@ -107,7 +107,6 @@ TABLES = frozenset(
 )
 """Modules that hold a table: of rankers, commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
-    "toolbelt.catalog.hidden_text": "what a text may hide, whatever it describes",
     "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.gate.checks": "the checks of a gate; together over 400 lines",
@@ -134,7 +133,6 @@ SIBLING_ONLY = {
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",
     "toolbelt.evals.scoring.bfcl": "compares arguments as BFCL does",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
-    "toolbelt.evals.setup.serving": "what a gateway would serve; plans do without it otherwise",
     "toolbelt.evals.viewer.arms": "the table of the arms; the page puts its parts together",
     "toolbelt.evals.viewer.pairs": "each pair of arms in full; together over 400 lines",
     "toolbelt.evals.viewer.records": "the data of the page, apart from its HTML",
@@ -145,12 +143,10 @@ SIBLING_ONLY = {
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
     "toolbelt.mcp.call_audit": "records of calls; the log knows nothing of the protocol",
-    "toolbelt.mcp.categories": "a table of words; another idea than what a sync does",
     "toolbelt.mcp.http": "any server of the SDK over HTTP; knows nothing of gateways",
     "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.idleness": "when a connection is not needed; together over 400 lines",
     "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
-    "toolbelt.mcp.meta_calls": "answers calls of meta-tools, which nothing else does with the SDK",
     "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",

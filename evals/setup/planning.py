@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbelt import __version__
+from toolbelt.catalog import Catalog
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.fields import UNKNOWN_KEY
 from toolbelt.evals.running.overflow import LeftOutArm
@@ -19,13 +20,16 @@ from toolbelt.evals.setup.inputs import ChosenCases, RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
-from toolbelt.evals.setup.serving import find_serving_digests
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.oracle import count_reached
-from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetSpec
+from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetKind, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN, Variant, expand_variants
 from toolbelt.text import plural
+
+if TYPE_CHECKING:
+    from toolbelt.project.project import Project
+
 
 DEFAULT_TOOLSETS = (FULL, BY_ROLE, TIERED)
 MAX_TRIALS = 100_000_000
@@ -170,3 +174,22 @@ def _in_variants(
 
 def _anywhere(reference: str) -> str:
     return str(Path(reference).resolve()) if os.path.exists(reference) else reference  # noqa: PTH110
+
+
+def find_serving_digests(project: Project, catalog: Catalog, specs: Iterable[ToolsetSpec]) -> dict[str, str]:
+    """By toolset that is one loadout, the digest of the list that the gateway offers, meta-tools included.
+
+    Empty for a catalog without tools of MCP servers: nothing of it can be served.
+    """
+    if not any(plugin.server for plugin in catalog.plugins):
+        return {}
+    from toolbelt.mcp.discovery import list_definitions, make_discovery
+    from toolbelt.mcp.surface import make_surface, served_names, serving_digest
+
+    digests = {}
+    for spec in specs:
+        if spec.kind is ToolsetKind.LOADOUT and spec.name and not spec.is_auto:
+            surface = make_surface(project.registry.resolve(spec.name, catalog))
+            discovery = make_discovery(surface, catalog, served_names(catalog))
+            digests[str(spec)] = serving_digest(list_definitions(surface, discovery))
+    return digests

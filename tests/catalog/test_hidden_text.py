@@ -6,8 +6,7 @@ import pytest
 
 from tests.conftest import SHARED_DATA, needs_shared_data
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.hidden_text import Steering, find_invisible, find_steering
-from toolbelt.catalog.lint import lint_catalog
+from toolbelt.catalog.lint import Steering, find_invisible, find_steering, lint_catalog
 
 RULES = ("invisible-character", "addresses-model")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolbelt.mcp.categories import propose_category
+from toolbelt.mcp.sync import propose_category
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.evals import run_eval
-from toolbelt.evals.setup.serving import find_serving_digests
+from toolbelt.evals.setup.planning import find_serving_digests
 from toolbelt.evals.toolsets.spec import find_toolset
 from toolbelt.mcp.discovery import Discovery
 from toolbelt.mcp.surface import serving_digest
