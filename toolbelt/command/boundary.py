@@ -81,12 +81,13 @@ def _make_streams_forgiving() -> None:
 
 
 def _show_usage_error(error: click.ClickException) -> None:
+    from toolbelt.render.screen import wrap_message
     from toolbelt.text import visible_lines
 
     shown = io.StringIO()
     error.show(file=shown)
     with contextlib.suppress(OSError):
-        sys.stderr.write(visible_lines(shown.getvalue()))  # it may repeat what was typed, or pasted
+        sys.stderr.write(wrap_message(visible_lines(shown.getvalue())))  # it may repeat what was typed, or pasted
         sys.stderr.flush()
 
 
@@ -114,8 +115,10 @@ def _where_to_look(error: ToolbeltError) -> str:
 
 
 def _report(message: str, label: str = "Error") -> None:
+    from toolbelt.render.screen import wrap_message
+
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"{label}: {message}\n")
+        sys.stderr.write(f"{wrap_message(f'{label}: {message}')}\n")
         sys.stderr.flush()
 
 

@@ -67,10 +67,10 @@ def print_json(data: Any) -> None:
 def notify(message: str, label: str = "note") -> None:
     """A message for the user on standard error, wrapped between words on a terminal; an empty label is left out."""
     text = f"{label}: {visible(message)}" if label else visible(message)
-    sys.stderr.write(f"{_wrapped(text)}\n")
+    sys.stderr.write(f"{wrap_message(text)}\n")
 
 
-def _wrapped(text: str) -> str:
+def wrap_message(text: str) -> str:
     """Lines that fit the terminal of standard error; paths and identifiers stay whole, so that they can be copied."""
     try:
         width = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
