@@ -63,3 +63,10 @@ def test_X1_vllm_gets_schemas_without_strict_and_closed_objects_but_with_every_a
 def test_X1_what_no_utf8_can_hold_is_replaced(text: str, sent: str) -> None:
     body = json.loads(chat_body("m", ChatRequest(({"role": "user", "content": text},), ToolDefinitions())))
     assert body["messages"] == [{"role": "user", "content": sent}]
+
+
+def test_X1_arguments_that_are_no_text_are_sent_as_they_are() -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "a", "arguments": {"half \ud800": 1}}}]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    [sent] = json.loads(chat_body("m", ChatRequest((message,), ToolDefinitions())))["messages"]
+    assert sent["tool_calls"][0]["function"]["arguments"] == {"half \ufffd": 1}

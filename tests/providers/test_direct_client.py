@@ -200,3 +200,19 @@ def test_X1_a_mark_of_the_byte_order_and_compression_are_read() -> None:
     [reply] = asyncio.run(serve_once(handle))
     assert isinstance(reply, ChatReply)
     assert reply.text == "a"
+
+
+def test_X1_a_body_that_comes_in_several_parts_is_read_whole() -> None:
+    body = json.dumps(ANSWER).encode()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        for start in range(0, len(body), 30):
+            await response.write(body[start : start + 30])
+            await asyncio.sleep(0.01)
+        return response
+
+    [reply] = asyncio.run(serve_once(handle))
+    assert isinstance(reply, ChatReply)
+    assert reply.text == "a"

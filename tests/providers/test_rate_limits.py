@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from toolbelt.providers.rate_limits import find_hold, parse_reset
+from toolbelt.providers.rate_limits import find_hold, find_wait, parse_reset
 
 
 @pytest.mark.parametrize(
@@ -51,3 +53,8 @@ def _limits(kind: str, remaining: str, reset: str, limit: str = "100") -> dict[s
 )
 def test_X2_what_is_used_up_is_waited_for_until_its_reset(headers: dict[str, str], seconds: float) -> None:
     assert find_hold(headers) == pytest.approx(seconds)
+
+
+def test_X2_a_date_that_has_passed_is_no_wait() -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    assert find_wait({"retry-after": "Thu, 01 Jan 2026 00:00:00 GMT"}, now) == 0.0
