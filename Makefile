@@ -10,7 +10,7 @@ STORY ?= full,loadout,tiered,dynamic,oracle+9
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval eval-all test lint types unit bench docs real servers laws search-projects simulate gate baseline rivals format lock build clean
+.PHONY: help install eval eval-all test lint types unit bench docs real servers laws search-page search-projects simulate gate baseline rivals format lock build clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,13 +63,15 @@ servers: $(READY)  ## Test the gateway with real MCP servers and clients: 500 MB
 laws: $(READY)  ## Test the properties alone, with 1,000 examples instead of 50
 	HYPOTHESIS_PROFILE=laws $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/benchmarks -m hypothesis
 
-simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; an hour
+search-page: $(READY)  ## The measured tables and the picture of docs/search.md; ten minutes
+	@nice $(BIN)/python -m tests.evals.search.page
+
 search-projects: $(READY)  ## pydantic-ai's and FastMCP's own search against the presets of that name; 200 MB in build/search
 	$(PYTHON) -m venv build/search
 	build/search/bin/pip install -q --disable-pip-version-check pydantic-ai-slim==2.68.0 fastmcp==4.1.2
 	$(BIN)/pytest tests/real/test_search_projects.py
 
-simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; ten minutes
+simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; an hour
 	@nice $(BIN)/python -m tests.evals.statistics.simulation
 	@nice $(BIN)/python -m tests.evals.statistics.sequential_simulation
 

@@ -134,7 +134,7 @@ class SearchToolset:
         return Offer((*self._meta(offered), *tools))
 
     def _retrieve(self, case: Case, messages: Sequence[Message]) -> tuple[str, ...]:
-        return self._search(case.offered).find(_last_user_text(messages))
+        return self._search(case.offered).find(last_user_text(messages))
 
     def _replay(self, case: Case, conversation: Conversation) -> tuple[Found, tuple[tuple[str, ...], ...]]:
         """What is found now, and what each search found."""
@@ -171,5 +171,6 @@ class SearchToolset:
         return self._search(offered).answer(ToolUse.from_text("", "", text).arguments, found, begins=begins)
 
 
-def _last_user_text(messages: Sequence[Message]) -> str:
+def last_user_text(messages: Sequence[Message]) -> str:
+    """What the user wrote last; empty for nothing."""
     return next((message_text(message) for message in reversed(messages) if message.get("role") == "user"), "")
