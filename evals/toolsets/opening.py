@@ -86,7 +86,9 @@ def expand_toolsets(
 def _parse(text: str, names: _Names) -> ToolsetSpec:
     try:
         return parse_toolset(text)
-    except NotFoundError:
+    except NotFoundError as error:
+        if error.kind != "toolset":  # of a search: a key, a value or a ranker
+            raise
         raise NotFoundError("toolset", text, toolset_forms(), _hint(text, names)) from None
 
 

@@ -96,6 +96,8 @@ def test_E1_what_is_malformed_is_told_how_it_is_written(written: str, named: obj
     ("written", "kind", "says"),
     [
         ("teired", "toolset", "Did you mean 'tiered'"),
+        ("search:fastmcp:reveal=cal", "value of reveal", "Did you mean 'call'"),
+        ("search:rveal=call", "search setting", "Did you mean 'reveal'"),
         ("serch", "toolset", "Did you mean 'search'"),
         ("+9", "toolset", "No toolset named"),
         ("half", "toolset", "write 'loadout:half'"),
