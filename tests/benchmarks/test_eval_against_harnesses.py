@@ -98,7 +98,7 @@ def cases_per_second(make: Command, sizes: tuple[int, int], folder: Path, server
     ("rival", "program", "sizes", "limit"),
     [
         pytest.param(_inspect, INSPECT, (50, 250), 30, id="30-times-the-cases-per-second-of-Inspect-AI"),
-        pytest.param(_promptfoo, PROMPTFOO, (20, 120), 8, id="8-times-the-cases-per-second-of-promptfoo"),
+        pytest.param(_promptfoo, PROMPTFOO, (20, 120), 60, id="60-times-the-cases-per-second-of-promptfoo"),
     ],
 )
 def test_against_other_harnesses(
