@@ -48,6 +48,8 @@ def test_a_newcomer_reads_it_in_two_minutes() -> None:
 
 
 ROW = re.compile(r"^(\w+) +([\d.]+)% ([\d.]+)–([\d.]+) +(–|[+-][\d.]+) +([a-z ]+?) +~([\d.]+)k$", re.MULTILINE)
+MARGIN = 0.02
+"""Of `eval run`."""
 FINDINGS = {"more accurate": 1, "less accurate": -1, "undecided": 0}
 
 
@@ -69,7 +71,10 @@ def test_E_the_table_is_that_of_the_committed_results(
         assert contrast.low is not None
         assert contrast.high is not None
         assert difference == f"{100 * contrast.difference:+.1f}"
-        assert FINDINGS[finding] == (contrast.low > 0) - (contrast.high < 0)
+        if finding == "not worse":
+            assert contrast.low > -MARGIN
+        else:
+            assert FINDINGS[finding] == (contrast.low > 0) - (contrast.high < 0)
 
 
 def test_E_the_sentence_is_that_of_the_committed_results(
@@ -79,16 +84,18 @@ def test_E_the_sentence_is_that_of_the_committed_results(
     contrast = against_full["loadout"].contrasts[0]
     full, loadout = ({**figures} for figures in baseline.figures[:2])
     saved = 1 - loadout["prompt_tokens"] / full["prompt_tokens"]
+    low, high = contrast.low or 0, contrast.high or 0
     assert re.findall(r"[\d.]*\d", sentence) == [
-        f"{100 * (contrast.difference or 0):.1f}",
+        f"{100 * MARGIN:.1f}",
         *(f"{100 * figures['accuracy']:.1f}" for figures in (loadout, full)),
-        *(f"{100 * (bound or 0):.1f}" for bound in (contrast.low, contrast.high)),
+        f"{100 * low:.2f}",
+        f"{100 * high:.1f}",
         f"{100 * saved:.0f}",
         *(f"{figures['prompt_tokens'] / 1000:.1f}" for figures in (loadout, full)),
         str(baseline.about.cases),
         "25",  # bm25
     ]
-    assert (contrast.low or 0) > 0, "more accurate"
+    assert low > -MARGIN, "not worse"
 
 
 def test_the_example_file_is_right(project: Path, toolbelt: Toolbelt) -> None:

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import itertools
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.catalog.ranking.bm25 import Bm25
-from toolbelt.catalog.ranking.text import search_words, tool_text
+from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import matches
 
 NEIGHBOURS = 5
 """Similar tools that a prompt lists."""
-_MOST_WORDS = 60
-"""Words of a tool that find its neighbours; more words add little and take long."""
-_MOST_TEXTS = 3000
-"""Texts that may contain these words, summed over the words: a limit for speed with ten thousand tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +85,7 @@ class Jobs:
         self.tools = tuple(tools)
         self.quota = quota
         self._languages: tuple[str | None, ...] = tuple(dict.fromkeys(languages)) or (None,)
-        self._words = [Counter(search_words(tool_text(tool))) for tool in catalog.tools]
-        self._index = Bm25(self._words)
+        self._index = WordsIndex(catalog.tools)
         self._positions = {tool.id: position for position, tool in enumerate(catalog.tools)}
         self._near: dict[int, tuple[int, ...]] = {}
 
@@ -113,18 +105,9 @@ class Jobs:
     def _neighbours(self, tool: Tool) -> tuple[int, ...]:
         position = self._positions[tool.id]
         if position not in self._near:
-            scores = self._index.scores_of(self._distinctive_words(position))
-            others = ((-score, other) for other, score in enumerate(scores) if score > 0 and other != position)
-            self._near[position] = tuple(other for _, other in heapq.nsmallest(NEIGHBOURS, others))
+            similar = self._index.find_similar(tool, NEIGHBOURS + 1)
+            self._near[position] = tuple([other for other in similar if other != position][:NEIGHBOURS])
         return self._near[position]
-
-    def _distinctive_words(self, position: int) -> list[str]:
-        """The most distinctive words of a tool, among those that other tools have, too."""
-        words, index = self._words[position], self._index
-        shared = (word for word in words if index.count(word) > 1)
-        ranked = heapq.nsmallest(_MOST_WORDS, shared, key=lambda word: (-index.weight(word) * words[word], word))
-        totals = list(itertools.accumulate(index.count(word) for word in ranked))
-        return [word for word, texts in zip(ranked, totals, strict=True) if texts <= max(_MOST_TEXTS, totals[0])]
 
 
 def choose_tools(

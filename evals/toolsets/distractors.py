@@ -10,7 +10,6 @@ from itertools import chain, zip_longest
 from typing import Protocol
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.ranking.text import tool_text
 from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.evals.cases.case import Case
 
@@ -86,9 +85,9 @@ class NearDistractors:
 
     def __init__(self, catalog: Catalog) -> None:
         self._tools = catalog.tools
-        self._texts = {tool.id: tool_text(tool) for tool in catalog.tools}
+        self._by_id = {tool.id: tool for tool in catalog.tools}
         self._nearest: Callable[[str], tuple[int, ...]] = lru_cache(_KEPT)(
-            lambda tool_id: tuple(self._index.rank(self._texts[tool_id], _FIRST))
+            lambda tool_id: tuple(self._index.find_similar(self._by_id[tool_id], _FIRST))
         )
 
     def candidates(self, case: Case, right: Sequence[str], universe: Sequence[str], draw: SeededDraw) -> Iterator[str]:
@@ -103,7 +102,7 @@ class NearDistractors:
         first = self._nearest(tool_id)
         yield from first
         if len(first) == _FIRST:
-            yield from self._index.rank(self._texts[tool_id], len(self._tools))[_FIRST:]
+            yield from self._index.find_similar(self._by_id[tool_id], len(self._tools))[_FIRST:]
 
     def _ranked_by_query(self, case: Case) -> Iterator[int]:
         yield from self._index.rank(case.query, len(self._tools))

@@ -170,7 +170,7 @@ def test_M6_search_gives_pages() -> None:
 
 
 def test_M6_nothing_found_gives_the_nearest_names() -> None:
-    answer = discover().search("secretlist")
+    answer = discover().search("sekretlizt")
     assert answer["tools"] == []
     assert answer["nearest"][0] == "secret_list"
     assert answer["groups"] == ["vault", "git", "files"]

@@ -18,8 +18,7 @@ from typing import Any
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.ranking.bm25 import Bm25
-from toolbelt.catalog.ranking.text import split_name, tool_text
+from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.errors import nearest, suggestion
 from toolbelt.mcp.discovery_arguments import (
     DiscoveryArgumentsError,
@@ -314,8 +313,8 @@ class Discovery:
         return self._index.rank(query, len(self.tools))
 
     @cached_property
-    def _index(self) -> Bm25:
-        return Bm25([f"{split_name(tool.plugin or '')}\n{tool_text(tool)}" for tool in self.tools])
+    def _index(self) -> WordsIndex:
+        return WordsIndex(self.tools, with_plugins=True)
 
     def _nearest(self, name: str) -> list[str]:
         return list(nearest(name[:_MAX_REPEATED_CHARS], [self._wire_name(tool) for tool in self.tools]))

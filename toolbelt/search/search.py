@@ -13,7 +13,7 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.ranking.ranker import QueryError, QueryProblem, Ranker, SearchIndex
 from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS
 from toolbelt.catalog.ranking.spec import RankKind
-from toolbelt.catalog.ranking.text import describe
+from toolbelt.catalog.ranking.terms import join_fields
 from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.patterns import fold
 from toolbelt.search.presets import PRESETS
@@ -298,7 +298,7 @@ class Search:
         elif self.settings.rank.kind is RankKind.REGEX:
             texts = tuple(f"^{re.escape(text)}" for text in (tool.name, tool.description[:_PATTERN_CHARS]))
         else:
-            texts = (self._name(tool), tool.description, describe(tool.name, tool.description, tool.parameters))
+            texts = (self._name(tool), tool.description, join_fields(tool.name, tool.description, tool.parameters))
         return next((text for text in texts if text.strip() and self._finds(text, tool_id)), None)
 
     def _finds(self, text: str, tool_id: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbelt.catalog.ranking.text import search_words
+from toolbelt.catalog.ranking.text import find_stems, split_words
 from toolbelt.evals.models.local.arguments import fill_arguments, fill_each, required_names
 from toolbelt.evals.models.local.history import History
 from toolbelt.evals.models.local.ranking import Match, Ranking, parameters_of, rank_offer
@@ -101,8 +101,8 @@ def enough_for_a_part(tools: int) -> float:
 
 def query_words(history: History) -> list[str]:
     """The words to choose by: those of the last message, and of the one before if the last has very few."""
-    words = search_words(history.query)
-    return words if len(set(words)) >= FEW_WORDS else words + search_words(history.before)
+    words = split_words(history.query)
+    return words if _has_some(words) else words + split_words(history.before)
 
 
 def plan_calls(history: History, offer: Offer, among: Sequence[int], enough: float = ENOUGH) -> CallPlan:
@@ -172,13 +172,17 @@ def _parts(text: str, ranking: Ranking, among: Sequence[int]) -> list[_Part]:
 
 
 def _part(text: str, ranking: Ranking, among: Sequence[int]) -> _Part:
-    words = search_words(text)
+    words = split_words(text)
     return _Part(text, words, ranking.find_best(words, among) if among else None, enough_for_a_part(len(among)))
 
 
 def _asks(part: _Part) -> bool:
     """Whether a part reads like a request and not like a statement."""
-    return len(set(part.words)) >= FEW_WORDS and _TELLING.match(part.text) is None
+    return _has_some(part.words) and _TELLING.match(part.text) is None
+
+
+def _has_some(words: Sequence[str]) -> bool:
+    return len(set(find_stems(words))) >= FEW_WORDS
 
 
 def _separate(parts: Sequence[_Part], offer: Offer) -> list[ChosenCall]:

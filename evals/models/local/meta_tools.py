@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbelt.catalog.ranking.text import split_name
 from toolbelt.evals.models.local.history import History
-from toolbelt.evals.models.local.ranking import Ranking, parameters_of, words_of
+from toolbelt.evals.models.local.ranking import Ranking, parameters_of, words_of_group
 from toolbelt.evals.offers import Offer
 
 MOST_LOADED = 3
@@ -86,7 +86,7 @@ def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: Kno
     loads_left = MOST_LOADED - len(tried)
     if not left or loads_left <= 0:
         return []
-    ranking = Ranking([words_of(entry.name, entry.text, {}) for entry in entries])
+    ranking = Ranking([words_of_group(entry.name, entry.text) for entry in entries])
     best = (match.position for words in wishes if (match := ranking.find_best(words, left)) is not None)
     chosen = list(dict.fromkeys(best))[: 1 if meta.at_once else loads_left]
     if not chosen and not tried and not any(entry.text.strip() for entry in entries):

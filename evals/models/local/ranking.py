@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolbelt.catalog.ranking.bm25 import Bm25
-from toolbelt.catalog.ranking.text import describe, search_words, split_name
+from toolbelt.catalog.ranking.bm25 import Bm25, inverse_frequency
+from toolbelt.catalog.ranking.terms import Document, join_fields, read_fields, stem_token, weigh_words
+from toolbelt.catalog.ranking.text import find_stems, split_words
 from toolbelt.evals.offers import Offer, Offered
 
 NAME_SHARE = 0.25
@@ -27,11 +27,13 @@ class Words:
     """The words of one tool.
 
     Attributes:
-        counts: How often each stands in its name, description and parameters.
+        document: What it is ranked by.
+        stems: Of its name, description and parameters.
         name: Those of its name.
     """
 
-    counts: Mapping[str, int]
+    document: Document
+    stems: Mapping[str, None]
     name: frozenset[str]
 
 
@@ -55,16 +57,17 @@ class Ranking:
 
     def __init__(self, tools: Sequence[Words]) -> None:
         self._tools = tools
-        self._index = Bm25([tool.counts for tool in tools])
+        documents = [tool.document for tool in tools]
+        self._index = Bm25([each.counts for each in documents], [each.length for each in documents])
         self._weights: dict[int, tuple[float, float]] = {}
-        self._weight_by_count: dict[int, float] = {}
+        self._weight_by_stem: dict[str, float] = {}
         self._remembered: dict[tuple[str, ...], Match | None] = {}
 
     def find_best(self, words: Iterable[str], among: Sequence[int] | None = None) -> Match | None:
-        """The best tool, the first of equals; `None` where none has a word in common.
+        """The best tool, the first of equals; `None` where that has no word in common, but parts of words at most.
 
         Args:
-            words: As `search_words` gives them; repeats count once.
+            words: As `split_words` gives them; repeats count once.
             among: Positions to choose from; all, if `None`.
         """
         unique_words = tuple(dict.fromkeys(words))
@@ -78,30 +81,30 @@ class Ranking:
         return self._remembered[unique_words]
 
     def _find_best(self, words: tuple[str, ...], among: Sequence[int]) -> Match | None:
-        scores = self._index.scores_of(words)
+        scores = self._index.scores(weigh_words(words))
         position = max(among, key=scores.__getitem__, default=0)
         if not scores or not scores[position]:
             return None
-        return Match(position, scores[position], self._fit(words, position))
+        fit = self._fit(dict.fromkeys(find_stems(words)), position)
+        return Match(position, scores[position], fit) if fit else None
 
-    def _fit(self, words: Sequence[str], position: int) -> float:
+    def _fit(self, stems: Iterable[str], position: int) -> float:
         """Weight in common over the geometric mean of both sides' weights, so that no side's length gives it away."""
         tool = self._tools[position]
         if position not in self._weights:
-            self._weights[position] = sum(map(self._weigh, tool.counts)), sum(map(self._weigh, sorted(tool.name)))
+            self._weights[position] = sum(map(self._weigh, tool.stems)), sum(map(self._weigh, sorted(tool.name)))
         whole_tool, whole_name = self._weights[position]
-        weights = {word: self._weigh(word) for word in words}
-        common = sum([weight for word, weight in weights.items() if word in tool.counts])
-        named = sum([weight for word, weight in weights.items() if word in tool.name])
+        weights = {stem: self._weigh(stem) for stem in stems}
+        common = sum([weight for stem, weight in weights.items() if stem in tool.stems])
+        named = sum([weight for stem, weight in weights.items() if stem in tool.name])
         together = math.sqrt(sum(weights.values()) * whole_tool)
         return (common / together if together else 0.0) + NAME_SHARE * (named / whole_name if whole_name else 0.0)
 
-    def _weigh(self, word: str) -> float:
-        """The weight of a word, as if a few more tools without it were offered."""
-        count = self._index.count(word)
-        if (weight := self._weight_by_count.get(count)) is None:
-            weight = math.log(1 + (len(self._tools) + UNSEEN - count + 0.5) / (count + 0.5))
-            self._weight_by_count[count] = weight
+    def _weigh(self, stem: str) -> float:
+        """The weight of a stem, as if a few more tools without it were offered."""
+        if (weight := self._weight_by_stem.get(stem)) is None:
+            count = self._index.count(stem_token(stem))
+            weight = self._weight_by_stem[stem] = inverse_frequency(count, len(self._tools) + UNSEEN)
         return weight
 
 
@@ -112,10 +115,17 @@ def rank_offer(offer: Offer) -> Ranking:
     return ranking
 
 
-def words_of(name: str, description: str, parameters: Mapping[str, Any]) -> Words:
-    """The words of a tool, or of a category."""
-    counts = Counter(search_words(describe(name, description, parameters)))
-    return Words(counts, frozenset(search_words(split_name(name))))
+@lru_cache(maxsize=2_000)  # the same few categories are listed in each trial
+def words_of_group(name: str, description: str) -> Words:
+    """The words of a category or toolkit."""
+    return _read_words(name, description, {})
+
+
+def _read_words(name: str, description: str, parameters: Mapping[str, Any]) -> Words:
+    stems = find_stems(split_words(join_fields(name, description, parameters)))
+    return Words(
+        read_fields(name, description, parameters), dict.fromkeys(stems), frozenset(find_stems(split_words(name)))
+    )
 
 
 def parameters_of(offered: Offered) -> Mapping[str, Any]:
@@ -130,4 +140,4 @@ _RANKINGS: WeakKeyDictionary[Offer, Ranking] = WeakKeyDictionary()
 @lru_cache(maxsize=20_000)
 def _read_offered(offered: Offered) -> Words:
     description = offered.definition["function"].get("description")
-    return words_of(offered.name, description if isinstance(description, str) else "", parameters_of(offered))
+    return _read_words(offered.name, description if isinstance(description, str) else "", parameters_of(offered))

@@ -13,10 +13,10 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.definitions import openai_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS
-from toolbelt.catalog.ranking.text import find_words
+from toolbelt.catalog.ranking.text import STOP_WORDS, split_as_written
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.local.history import History
-from toolbelt.evals.models.local.ranking import Ranking, parameters_of, words_of
+from toolbelt.evals.models.local.ranking import Ranking, parameters_of, words_of_group
 from toolbelt.evals.offers import Offer, Offered
 from toolbelt.search.presets import PRESETS
 
@@ -82,7 +82,7 @@ def find_searches(history: History, wishes: Sequence[Sequence[str]], search: Kno
 
     Args:
         history: The conversation.
-        wishes: The words of each wish, as `search_words` gives them.
+        wishes: The words of each wish, as `split_words` gives them.
         search: The search that is offered.
     """
     tried = {json.dumps(arguments.get(search.argument)) for name, arguments in history.calls if name == search.name}
@@ -94,7 +94,8 @@ def find_searches(history: History, wishes: Sequence[Sequence[str]], search: Kno
 
 def _write(wish: Sequence[str], history: History, search: KnownSearch) -> str:
     """The words of a wish as the user wrote them, as words or as a pattern."""
-    written = [word for word, stem in find_words(f"{history.query}\n{history.before}").items() if stem in wish]
+    words = dict(split_as_written(f"{history.query}\n{history.before}"))
+    written = [word for word, (form, *_) in words.items() if form in wish and form not in STOP_WORDS]
     if not search.is_pattern:
         return " ".join(written)
     pattern = ""
@@ -107,7 +108,7 @@ def _write(wish: Sequence[str], history: History, search: KnownSearch) -> str:
 
 def _choose_group(wish: Sequence[str], search: KnownSearch, tried: set[str]) -> str:
     """The group that fits a wish best, of those that are not loaded; empty for none."""
-    ranking = Ranking([words_of(name, text, {}) for name, text in search.groups])
+    ranking = Ranking([words_of_group(name, text) for name, text in search.groups])
     left = [place for place, (name, _) in enumerate(search.groups) if json.dumps([name]) not in tried]
     best = ranking.find_best(wish, left) if left else None
     return "" if best is None else search.groups[best.position][0]

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.catalog import Tool
-from toolbelt.catalog.ranking.ranker import Field
-from toolbelt.catalog.ranking.text import find_words, search_words, split_fields, split_name, tool_text
+from toolbelt.catalog.ranking.text import find_stems, split_as_written, split_name, split_words
+
+
+def search_words(text: str) -> list[str]:
+    return find_stems(split_words(text))
 
 
 @pytest.mark.parametrize(
@@ -75,33 +77,26 @@ def test_text_without_blanks_is_cut_into_pairs(text: str, words: list[str]) -> N
     assert search_words(text) == words
 
 
-def test_a_tool_is_found_by_name_description_and_parameters() -> None:
-    parameters = {"properties": {"cityName": {"description": "Where to look"}, "odd": 3}}
-    words = search_words(tool_text(Tool("getForecast", "Tells the weather.", parameters)))
-    assert {"forecast", "weather", "city", "look", "odd"} <= set(words)
-    assert words.count("forecast") == 2
-
-
 @pytest.mark.parametrize(
-    "schema", [{}, {"properties": None}, {"properties": [1]}, {"properties": {"a": {"description": 1}}}]
+    ("text", "words"),
+    [
+        pytest.param("GitHub", ["github", "git", "hub"], id="a-compound-whole-and-in-parts"),
+        pytest.param("getHTTPStatus", ["gethttpstatus", "get", "http", "status"], id="capitals"),
+        pytest.param("read_file-2", ["read", "file", "2"], id="separators"),
+        pytest.param("HTTP Read It", ["http", "read"], id="no-compound"),
+        pytest.param("the Ünïcode", ["unicode"], id="accents"),
+        pytest.param("use GET before it", ["use", "get", "before"], id="weak-words-stay"),
+    ],
 )
-def test_a_broken_schema_is_no_obstacle(schema: dict[str, object]) -> None:
-    assert "weather" in search_words(tool_text(Tool("weather", "", schema)))
+def test_a_text_is_split_into_words(text: str, words: list[str]) -> None:
+    assert split_words(text) == words
 
 
 @given(st.text(alphabet="abcd ABÉé中文字ー ,.ＡB", max_size=30))
-def test_the_words_of_a_text_are_found_as_they_are_written(text: str) -> None:
-    assert set(find_words(text).values()) == set(search_words(text))
+def test_words_are_given_as_they_are_written(text: str) -> None:
+    split = [word for _, words in split_as_written(text) for word in words]
+    assert set(split) == set(split_words(text))
 
 
-def test_words_are_given_as_they_are_written() -> None:
-    assert find_words("Create the Cafés") == {"Create": "creat", "Cafés": "caf"}
-
-
-def test_a_tool_has_three_fields() -> None:
-    tool = Tool("getForecast", "Tells the weather.", {"properties": {"cityName": {"description": "Where to look"}}})
-    assert split_fields(tool) == {
-        Field.NAME: "get Forecast",
-        Field.DESCRIPTION: "Tells the weather.",
-        Field.ARGUMENTS: "city Name\nWhere to look",
-    }
+def test_a_word_is_given_as_it_is_written() -> None:
+    assert list(split_as_written("Create the Cafés")) == [("Create", ["create"]), ("Cafés", ["cafes"])]

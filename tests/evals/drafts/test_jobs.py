@@ -49,7 +49,7 @@ def test_E3_a_model_is_told_the_tool_its_neighbours_and_the_form() -> None:
     assert '"order": {"type": "integer", "description": "Number of the order."}' in text
     assert "- invoice: Bill a customer" in text
     assert "- send_letter: Send a letter" in text
-    assert "- track:" not in text, "it has nothing in common"
+    assert text.index("- send_letter:") < text.index("- track:"), "it has least in common"
     assert "Write 4 tasks" in text
     assert "Write 1 near miss:" in text
     assert "in Welsh." in text

@@ -197,7 +197,7 @@ def test_E1_oracle_near_is_filled_up_by_chance() -> None:
 
 
 def test_E1_oracle_near_goes_past_what_it_keeps() -> None:
-    alike = Catalog((Plugin("p", tuple(Tool(f"copy{n}", "Copy a page") for n in range(300))),))
+    alike = Catalog((Plugin("p", tuple(Tool("copy", "Copy a page", id=f"p/copy{n}") for n in range(300))),))
     made, of = toolset("oracle+250:near", alike), case(("p/copy299",))
     # Equals in the order of the catalog; only then is chance asked.
     assert set(shown(made, of)) == {"p/copy299", *(f"p/copy{n}" for n in range(250))}

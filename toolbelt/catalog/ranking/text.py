@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
-
-from toolbelt.catalog.ranking.ranker import Field
-from toolbelt.catalog.tool import Tool
 
 
 def _set(words: str) -> frozenset[str]:
@@ -27,7 +24,12 @@ STOP_WORDS = _set(
     "were what when where whether which while who whom whose why will wish with within without would yes yet you your "
     "yours"
 )
-"""English words that say nothing about what is wanted."""
+"""English words that say little or nothing about what is wanted."""
+FUNCTION_WORDS = STOP_WORDS & _set(
+    "a an and are as at be but by for from if in into is it its me my of on or our so that the their them then there "
+    "these they this to us was we were will with you your i"
+)
+"""Those that never say anything. The others name what some tools do: `get`, `use`, `before`."""
 
 _CJK = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|(?:[^\W_{_CJK}])+")
@@ -36,31 +38,39 @@ _ACCENT = re.compile(r"[\u0300-\u036f]")
 _VOWEL = re.compile(r"[aeiouy]")
 
 
-def search_words(text: str) -> list[str]:
-    """The words that a text is found by, repeats kept.
+def split_words(text: str) -> list[str]:
+    """The words of a text in lower case, as they are written otherwise, repeats kept, without `FUNCTION_WORDS`.
 
-    Case, accents, English stop words, plurals and the commonest verb endings are dropped; Chinese, Japanese and
-    Korean, which set no blanks between words or glue endings to them, are cut into overlapping pairs of characters.
+    Of a compound such as `getUser`, the whole comes first and then its parts. Accents are dropped. Chinese, Japanese
+    and Korean, which set no blanks between words or glue endings to them, are cut into overlapping pairs of characters.
     """
-    if text.isascii():
-        return [_stem(word) for word in _RUN.findall(text.lower()) if word not in STOP_WORDS]
     words: list[str] = []
-    plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
-    for run in _RUN.findall(unicodedata.normalize("NFKC", plain).casefold()):
+    for run in _RUN.findall(text if text.isascii() else _normalize(text)):
         if run[0] >= "\u3040" and _is_cjk(run):
             words.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
-        elif run not in STOP_WORDS:
-            words.append(_stem(run))
+        elif run.islower():
+            if run not in FUNCTION_WORDS:
+                words.append(run)
+        elif (word := run.casefold()) not in FUNCTION_WORDS:
+            words.append(word)
+            if not run[1:].islower() and len(parts := _HUMP.split(run)) > 1:
+                words.extend(part for each in parts if (part := each.casefold()) not in FUNCTION_WORDS)
     return words
 
 
-def find_words(text: str) -> dict[str, str]:
-    """The search word of each word of a text, by how it is written there; pairs of characters stand for themselves."""
-    found: dict[str, str] = {}
+def find_stems(words: Iterable[str]) -> list[str]:
+    """The stems of words as `split_words` gives them, without stop words."""
+    return [stem_word(word) for word in words if word not in STOP_WORDS]
+
+
+def split_as_written(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The words of a text as they are written there, each with what `split_words` makes of it."""
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
-        words = search_words(run)
-        found.update({run: words[0]} if len(words) == 1 else {word: word for word in words})
-    return found
+        words = split_words(run)
+        if _is_cjk(run):
+            yield from ((word, [word]) for word in words)
+        elif words:
+            yield run, words
 
 
 def split_name(name: str) -> str:
@@ -68,33 +78,23 @@ def split_name(name: str) -> str:
     return _HUMP.sub(" ", name).replace("_", " ").replace("-", " ")
 
 
-def tool_text(tool: Tool) -> str:
-    """What a tool is found by: its name in words, twice, its description, its parameters' names and descriptions."""
-    return describe(tool.name, tool.description, tool.parameters)
-
-
-def describe(name: str, description: str, parameters: Mapping[str, Any]) -> str:
-    """As `tool_text`, of a tool that is known by its definition alone, whatever the state of its schema."""
-    words = split_name(name)
-    # A name says more than a word in passing.
-    return "\n".join((words, words, description, *_argument_texts(parameters)))
-
-
-def split_fields(tool: Tool) -> dict[Field, str]:
-    """The text of each field of a tool."""
-    return {
-        Field.NAME: split_name(tool.name),
-        Field.DESCRIPTION: tool.description,
-        Field.ARGUMENTS: "\n".join(_argument_texts(tool.parameters)),
-    }
-
-
-def _argument_texts(parameters: Mapping[str, Any]) -> Iterator[str]:
+def read_argument_names(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the arguments, whatever the state of the schema."""
     properties = parameters.get("properties")
-    for key, schema in properties.items() if isinstance(properties, Mapping) else ():
-        yield split_name(str(key))
+    return map(str, properties) if isinstance(properties, Mapping) else iter(())
+
+
+def read_argument_descriptions(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Descriptions of the arguments that have one."""
+    properties = parameters.get("properties")
+    for schema in properties.values() if isinstance(properties, Mapping) else ():
         if isinstance(schema, Mapping) and isinstance(schema.get("description"), str):
             yield schema["description"]
+
+
+def _normalize(text: str) -> str:
+    plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
+    return unicodedata.normalize("NFKC", plain)
 
 
 def _is_cjk(run: str) -> bool:
@@ -102,8 +102,8 @@ def _is_cjk(run: str) -> bool:
 
 
 @lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
-    """The word without what most often follows its stem; all its forms are to come out alike, word or not."""
+def stem_word(word: str) -> str:
+    """A word of `split_words` without what most often follows its stem: all its forms come out alike, word or not."""
     if len(word) <= _SHORTEST or not word.isascii() or not word.isalpha():
         return word
     word = _replaced(word, _PLURALS)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
 
-from toolbelt.catalog.ranking.bm25 import Bm25
-from toolbelt.catalog.ranking.ranker import Field, SearchHit
-from toolbelt.catalog.ranking.text import find_words, search_words, split_fields, tool_text
+from toolbelt.catalog.ranking.bm25 import Bm25, best
+from toolbelt.catalog.ranking.ranker import SearchHit
+from toolbelt.catalog.ranking.terms import find_matches, read_query, read_tool, weigh_tool
 from toolbelt.catalog.tool import Tool
 
 
@@ -26,36 +25,31 @@ class WordsIndex:
 
     Args:
         tools: Their ids are unique.
+        with_plugins: Whether the name of its plugin is a part of a tool's.
     """
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    def __init__(self, tools: Sequence[Tool], *, with_plugins: bool = False) -> None:
         self._tools = tuple(tools)
-        self._bm25 = Bm25([tool_text(tool) for tool in tools])
+        self._with_plugins = with_plugins
+        documents = [read_tool(tool, with_plugins) for tool in tools]
+        self._bm25 = Bm25([each.counts for each in documents], [each.length for each in documents])
 
     def search(self, text: str, k: int) -> tuple[SearchHit, ...]:
-        """The `k` best tools, the best first, equals in their order; none without a word of the text."""
-        scores = self._bm25.scores(text)
-        words = find_words(text)
-        positions = self._bm25.rank(text, k)
+        """The `k` best tools, the best first, equals in their order; none that shares no part of a word."""
+        scores, tools = self._bm25.scores(read_query(text)), self._tools
         return tuple(
-            SearchHit(self._tools[position], scores[position], _find_matches(self._tools[position], words))
-            for position in positions
+            SearchHit(tools[position], scores[position], find_matches(tools[position], text))
+            for position in best(scores, k)
         )
 
     def rank(self, text: str, k: int) -> list[int]:
         """As `search`: the positions of the tools alone."""
-        return self._bm25.rank(text, k)
+        return self._bm25.rank(read_query(text), k)
+
+    def find_similar(self, tool: Tool, k: int) -> list[int]:
+        """Positions of the `k` tools that are most like a tool, itself among them if it is here."""
+        return self._bm25.rank(weigh_tool(tool), k)
 
     def within(self, ids: Collection[str]) -> WordsIndex:
         """The same over a part of the tools."""
-        return WordsIndex([tool for tool in self._tools if tool.id in ids])
-
-
-def _find_matches(tool: Tool, words: Mapping[str, str]) -> Mapping[Field, tuple[str, ...]]:
-    """The words of a query that each field of a tool has."""
-    matched: dict[Field, tuple[str, ...]] = {}
-    for field, text in split_fields(tool).items():
-        own = frozenset(search_words(text))
-        if shared := tuple(dict.fromkeys(written for written, word in words.items() if word in own)):
-            matched[field] = shared
-    return MappingProxyType(matched)
+        return WordsIndex([tool for tool in self._tools if tool.id in ids], with_plugins=self._with_plugins)

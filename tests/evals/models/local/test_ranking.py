@@ -6,13 +6,13 @@ import pytest
 
 from tests.evals.models.local.asking import TOOLS, offer
 from toolbelt.catalog import Tool
-from toolbelt.catalog.ranking.text import search_words
+from toolbelt.catalog.ranking.text import split_words
 from toolbelt.evals.models.local.call_planning import ENOUGH, enough_for_a_part
 from toolbelt.evals.models.local.ranking import Match, rank_offer
 
 
 def best(text: str, *tools: Tool) -> Match | None:
-    return rank_offer(offer(*tools)).find_best(search_words(text))
+    return rank_offer(offer(*tools)).find_best(split_words(text))
 
 
 def test_nothing_in_common_is_no_match() -> None:
@@ -58,6 +58,6 @@ def test_a_clear_match_is_a_request_and_a_stray_one_is_none(others: int) -> None
 
 def test_only_those_asked_about_are_compared() -> None:
     ranking = rank_offer(offer(*TOOLS))
-    match = ranking.find_best(search_words("weather song"), among=[4, 5])
+    match = ranking.find_best(split_words("weather song"), among=[4, 5])
     assert match is not None
     assert match.position == 4

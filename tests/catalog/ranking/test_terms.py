@@ -1,0 +1,74 @@
+"""Rule S2: what tools are found by."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolbelt.catalog import Tool
+from toolbelt.catalog.ranking.ranker import Field
+from toolbelt.catalog.ranking.terms import (
+    ARGUMENT_DESCRIPTION_WEIGHT,
+    ARGUMENT_NAME_WEIGHT,
+    DESCRIPTION_WEIGHT,
+    NAME_WEIGHT,
+    find_matches,
+    read_query,
+    read_tool,
+)
+
+
+def test_S2_each_field_counts_by_its_weight() -> None:
+    tool = Tool("getForecast", "Tells the weather.", {"properties": {"cityName": {"description": "Where to look"}}})
+    counts, length = read_tool(tool)
+    weights = {word: counts[word] for word in ("forecast", "weather", "city", "look")}
+    assert weights == {
+        "forecast": NAME_WEIGHT,
+        "weather": DESCRIPTION_WEIGHT,
+        "city": ARGUMENT_NAME_WEIGHT,
+        "look": ARGUMENT_DESCRIPTION_WEIGHT,
+    }
+    # The compounds count too: getForecast, get, forecast; tells, weather; cityName, city, name; where, look.
+    assert (
+        length == 3 * NAME_WEIGHT + 2 * DESCRIPTION_WEIGHT + 3 * ARGUMENT_NAME_WEIGHT + 2 * ARGUMENT_DESCRIPTION_WEIGHT
+    )
+
+
+def test_S2_a_plugin_counts_as_a_part_of_the_name_where_that_is_wanted() -> None:
+    tool = Tool("list", plugin="calendar")
+    assert "calendar" not in read_tool(tool).counts
+    assert read_tool(tool, True).counts["calendar"] == NAME_WEIGHT
+
+
+@pytest.mark.parametrize(
+    "schema", [{}, {"properties": None}, {"properties": [1]}, {"properties": {"a": {"description": 1}}}]
+)
+def test_a_broken_schema_is_no_obstacle(schema: dict[str, object]) -> None:
+    assert "weather" in read_tool(Tool("weather", "", schema)).counts
+
+
+def test_S2_a_word_of_a_query_is_its_form_its_stem_and_its_parts() -> None:
+    assert read_query("Files files") == {
+        "files": 0.5,
+        "~fil": 1.0,
+        "#<fil": 0.15,
+        "#file": 0.15,
+        "#iles": 0.15,
+        "#les>": 0.15,
+    }
+    assert read_query("get") == {"get": 0.25, "~get": 0.5}
+    assert read_query("the") == {}
+
+
+@pytest.mark.parametrize(
+    ("query", "matched"),
+    [
+        pytest.param("READING a file", {Field.NAME: ("READING", "file"), Field.DESCRIPTION: ("file",)}, id="stems"),
+        pytest.param("readFile", {Field.NAME: ("readFile",)}, id="a-compound-whose-parts-are-all-there"),
+        pytest.param("GitHub GitLab", {Field.DESCRIPTION: ("GitHub",)}, id="a-compound-as-a-whole"),
+        pytest.param("get the profiler", {}, id="neither-weak-words-nor-parts-of-words"),
+        pytest.param("the path", {Field.ARGUMENTS: ("path",)}, id="arguments"),
+    ],
+)
+def test_S2_the_words_that_match_are_named_by_field(query: str, matched: dict[Field, tuple[str, ...]]) -> None:
+    tool = Tool("read_file", "Get the content of a file on GitHub.", {"properties": {"path": {}}})
+    assert find_matches(tool, query) == matched
