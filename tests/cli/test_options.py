@@ -77,12 +77,13 @@ def test_C_help_shows_an_environment_variable_for_each_flag(toolbelt: Toolbelt, 
 def test_a_long_help_has_sections_with_every_option(toolbelt: Toolbelt) -> None:
     text = toolbelt("eval", "run", "--help").out
     headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)
-    assert headings == ["What is run", "How models are asked", "Recorded responses", "Limits", "Output"]
+    wanted = ["What is run", "Until decided", "How models are asked", "Recorded responses", "Limits", "Output"]
+    assert headings == wanted
     sections = re.split(r"^\w.*:$", text, flags=re.MULTILINE)[1:]
     flag = re.compile(r"^  (?:-\w, )?(--[\w-]+)", re.MULTILINE)
     places = {name: number for number, part in enumerate(sections) for name in flag.findall(part)}
     assert places.keys() == {"--help"} | {max(parameter.opts, key=len) for parameter in LEAVES["eval run"].params}
-    assert (places["--toolset"], places["--temperature"], places["--max-cost"], places["--help"]) == (0, 1, 3, 4)
+    assert (places["--toolset"], places["--temperature"], places["--max-cost"], places["--help"]) == (0, 2, 4, 5)
 
 
 @pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"serve"}))  # whose standard output is the protocol

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -88,7 +89,9 @@ def test_R7_the_call_that_blocks_the_loop_gets_the_timeout_and_its_neighbours_do
     registry = ToolRegistry(tools, default_timeout_seconds=LIMIT_SECONDS)
     results = execute(registry, "work", "block", "work", "thread")
     assert [each.value or each.code for each in results] == ["worked", FailureCode.TIMEOUT, "worked", "worked"]
-    assert "It blocked the event loop for 1." in (results[1].error or "")
+    blocked = re.search(r"It blocked the event loop for (\d+\.\d) s\.", results[1].error or "")
+    # It blocks for a second; the watchdog is a thread, and sees that late where the machine is busy.
+    assert blocked is not None and float(blocked[1]) > LIMIT_SECONDS
 
 
 def test_R7_blocking_within_the_limit_is_no_timeout() -> None:
