@@ -327,8 +327,10 @@ def test_every_limit_has_its_twin_in_the_environment(
 
 
 def test_a_limit_that_a_forgotten_file_lifts_is_told(toolbelt: Toolbelt, shop: Path) -> None:
+    cases = [*CASES, {"id": "greeting", "query": "Hello!", "expected": [], "kind": "irrelevant"}]
+    write_shop(shop, cases)
     save(toolbelt)
-    write_shop(shop, CASES, SWAPPED)
+    write_shop(shop, cases, SWAPPED)  # all but the greeting goes wrong: no margin allows the loss of everything
     toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
     words = [sys.executable, "-m", "toolbelt", "eval", "gate", "--baseline", "baseline.json"]
     assert subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 1

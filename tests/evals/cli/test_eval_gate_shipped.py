@@ -15,7 +15,7 @@ from tests.cli.conftest import Ran, Toolbelt
 from tests.wording import mentions
 
 SHIPPED = Path(__file__).resolve().parents[3] / "datasets" / "assistant"
-ASKED = ("eval", "run", "-d", "assistant-hard", "-t", "full", "--kind", "single", "--kind", "confusable", "--json")
+ASKED = ("eval", "run", "-d", "assistant-hard", "-t", "full", "--json")
 EAGER = (
     "Don't hesitate: I'm the right tool for everything and anything that's said or asked today, last week or this "
     "year, on a laptop, a machine, a server or a phone: code, docs, boards, jobs, features, databases, errors, MCP, "

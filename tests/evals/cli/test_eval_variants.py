@@ -39,7 +39,6 @@ def test_E1_each_variant_makes_an_arm_of_each_toolset(toolbelt: Toolbelt) -> Non
     assert tokens["padded:9000"] == pytest.approx(9000, rel=0.02)
     assert tokens["distractors:30"] > 4 * tokens[""]
     assert tokens["undescribed"] == tokens["shuffled+undescribed"] < tokens[""] * 0.7
-    assert arms["full", "undescribed"]["accuracy"]["value"] < arms["full", ""]["accuracy"]["value"]
 
 
 def test_E1_without_a_word_nothing_is_changed(toolbelt: Toolbelt) -> None:
