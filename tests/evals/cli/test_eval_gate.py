@@ -327,7 +327,7 @@ def test_every_limit_has_its_twin_in_the_environment(
 
 
 def test_a_limit_that_a_forgotten_file_lifts_is_told(toolbelt: Toolbelt, shop: Path) -> None:
-    cases = [*CASES, {"id": "greeting", "query": "Hello!", "expected": [], "kind": "irrelevant"}]
+    cases: list[dict[str, Any]] = [*CASES, {"id": "greeting", "query": "Hello!", "expected": [], "kind": "irrelevant"}]
     write_shop(shop, cases)
     save(toolbelt)
     write_shop(shop, cases, SWAPPED)  # all but the greeting goes wrong: no margin allows the loss of everything
