@@ -89,7 +89,7 @@ class Search:
             user's words are searched for.
         pinned: Ids of the tools that are always shown, in order.
         searched: The tools that can be found, in the catalog's order.
-    searched_ids: Of these.
+        searched_ids: The ids of these.
 
     Args:
         catalog: All tools, and the descriptions of groups.

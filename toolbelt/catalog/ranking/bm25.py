@@ -18,7 +18,7 @@ _SEARCHES_WITHOUT_POSTINGS = 16
 
 
 def inverse_frequency(count: int, size: int) -> float:
-    """How much a token tells that `count` of `size` documents have, at least 0; most for one that none has.
+    """How much a token weighs that `count` of `size` documents have, at least 0; most for one that none has.
 
     As Lucene computes it, so that it never becomes negative, however small the catalog.
     """
