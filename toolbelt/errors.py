@@ -30,7 +30,18 @@ class ToolbeltError(Exception):
 
 
 class InvalidDefinitionError(ToolbeltError, ValueError):
-    """A tool, plugin, catalog or loadout that may not exist."""
+    """A tool, plugin, catalog or loadout that may not exist.
+
+    Attributes:
+        problems: What is wrong with it, a sentence each.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__(*problems)
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 class OutOfRangeError(ToolbeltError, ValueError):

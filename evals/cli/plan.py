@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -103,22 +105,13 @@ def plan(
     if as_json:
         print_json(data)
         return
-    keys = [key for key in rows[0] if key in _HEADERS]
-    columns = tuple(Column(_HEADERS[key].format(**data)) for key in keys)
-    lines = (Row(f"{100 * row['discordance']:g}%", tuple(Span(_cell(key, row[key])) for key in keys)) for row in rows)
+    keys = [key for key in rows[0] if key in _COLUMNS]
+    columns = tuple(Column(_COLUMNS[key][0].format(**data)) for key in keys)
+    lines = (
+        Row(f"{100 * row['discordance']:g}%", tuple(Span(_COLUMNS[key][1](row[key])) for key in keys)) for row in rows
+    )
     table = Table("discordance", columns, tuple(lines))
     show_blocks([table, Note(_explain(power, cluster_size, correlation), Tone.FAINT)])
-
-
-_HEADERS = {
-    "cases_for_effect": "cases to see {effect:.1%}",
-    "cases_for_margin": "cases to rule out {margin:.1%}",
-    "least_effect": "{cases:,} cases see",
-    "least_margin": "{cases:,} rule out",
-    "power_for_effect": "power for {effect:.1%}",
-    "power_for_margin": "power for margin",
-}
-"""Columns of the table by the keys of a row."""
 
 
 def _row(
@@ -156,12 +149,25 @@ def _in_clusters(cases: int | None, each: float) -> int | None:
     return None if cases is None else math.ceil(cases * each - 1e-9)
 
 
-def _cell(key: str, value: float | None) -> str:
-    if value is None:
-        return "over ten million" if key.startswith("cases") else "nothing"
-    if key.startswith("cases"):
-        return f"{value:,}"
-    return f"{value:.0%}" if key.startswith("power") else f"{value:.2%}"
+def _cases(count: int | None) -> str:
+    return "over ten million" if count is None else f"{count:,}"
+
+
+def _share(places: int) -> Callable[[float | None], str]:
+    return lambda share: "nothing" if share is None else f"{share:.{places}%}"
+
+
+_COLUMNS: Mapping[str, tuple[str, Callable[[Any], str]]] = MappingProxyType(
+    {
+        "cases_for_effect": ("cases to see {effect:.1%}", _cases),
+        "cases_for_margin": ("cases to rule out {margin:.1%}", _cases),
+        "least_effect": ("{cases:,} cases see", _share(2)),
+        "least_margin": ("{cases:,} rule out", _share(2)),
+        "power_for_effect": ("power for {effect:.1%}", _share(0)),
+        "power_for_margin": ("power for margin", _share(0)),
+    }
+)
+"""Columns of the table by the keys of a row: the header, and the format of a cell."""
 
 
 def _explain(power: float, cluster_size: float, correlation: float) -> str:

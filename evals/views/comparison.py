@@ -207,7 +207,7 @@ def _changes(pairs: Sequence[ArmComparison], measure: Measure) -> list[Cell]:
     contrasts = [pair.contrast(measure) for pair in pairs]
     if not any(contrast.difference for contrast in contrasts):
         return [Span("") for _ in contrasts]
-    return [Span(comparison_text.format_difference(contrast, 0, "").split(" ")[0]) for contrast in contrasts]
+    return [Span(comparison_text.format_alone(contrast)) for contrast in contrasts]
 
 
 # One pair

@@ -101,24 +101,33 @@ def measure_name(measure: Measure) -> str:
 
 def format_difference(contrast: Contrast, margin: float, unit: str = " points") -> str:
     """`+1.7 points (-0.4 to +3.7)` of a share, `-56.0% (-56.4 to -55.6%)` of an amount."""
+    bounds = ""
+    if contrast.measure.is_share:
+        if contrast.low is not None and contrast.high is not None:
+            bounds = format_bounds(contrast.low, contrast.high, margin)
+    elif contrast.ratio_low is not None and contrast.ratio_high is not None and not _is_unchanged(contrast):
+        bounds = f"{format_change(contrast.ratio_low).removesuffix('%')} to {format_change(contrast.ratio_high)}"
+    shown = format_alone(contrast, unit)
+    return f"{shown} ({bounds})" if bounds and contrast.difference is not None else shown
+
+
+def format_alone(contrast: Contrast, unit: str = "") -> str:
+    """A difference without its interval: `+1.7` of a share, `-56.0%` of an amount."""
     if contrast.difference is None:
         return NOTHING
     if contrast.measure.is_share:
-        shown = f"{format_points(contrast.difference)}{unit}"
-        if contrast.low is None or contrast.high is None:
-            return shown
-        return f"{shown} ({format_bounds(contrast.low, contrast.high, margin)})"
-    if contrast.difference == 0 and (contrast.ratio is None or contrast.low == contrast.high):
+        return f"{format_points(contrast.difference)}{unit}"
+    if _is_unchanged(contrast):
         return "none"
-    if contrast.ratio is None:
-        show = _FORMATS[contrast.measure][1]
-        sign = "-" if contrast.difference < 0 else "+" if contrast.difference > 0 else ""
-        return f"{sign}{show(abs(contrast.difference))}"
-    shown = format_change(contrast.ratio)
-    if contrast.ratio_low is None or contrast.ratio_high is None:
-        return shown
-    low, high = format_change(contrast.ratio_low), format_change(contrast.ratio_high)
-    return f"{shown} ({low.removesuffix('%')} to {high})"
+    if contrast.ratio is not None:
+        return format_change(contrast.ratio)
+    show = _FORMATS[contrast.measure][1]
+    sign = "-" if contrast.difference < 0 else "+" if contrast.difference > 0 else ""
+    return f"{sign}{show(abs(contrast.difference))}"
+
+
+def _is_unchanged(contrast: Contrast) -> bool:
+    return contrast.difference == 0 and (contrast.ratio is None or contrast.low == contrast.high)
 
 
 def format_p(p_value: float | None) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flip
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
+from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.analysis.gate.changed_tools import put_first
 from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
@@ -52,7 +54,7 @@ def gate_view(result: GateResult, *, details: bool = False) -> Iterator[Block]:
         yield _listing([describe_changed(tool) for tool in result.changed], _MOST_CHANGED)
     for pair in result.comparison.pairs if result.comparison else ():
         if any(flip.change < 0 for flip in pair.flips):
-            lost = [tool for tool in result.lost if tool.arm == pair.new.label]
+            lost = [tool for tool in result.lost if tool.arm.key == pair.new.key]
             yield from _flips(pair, lost, result.run.epochs, {tool.tool for tool in result.changed})
     if result.comparison and result.comparison.differences:
         yield Listing(tuple(Span(line, Tone.FAINT) for line in describe_differences(result.comparison)))
@@ -78,15 +80,15 @@ def next_step(result: GateResult) -> str:
 
 
 def _checks(checks: tuple[GateCheck, ...]) -> Table:
-    labels = short_labels(checks)
-    has_arms = any(labels.values())
+    label = short_labels(checks)
+    has_arms = any(check.arm for check in checks)
     columns = (Column("verdict", is_text=True), *((Column("arm", is_text=True),) if has_arms else ()))
     rows = tuple(
         Row(
             check.name,
             (
                 Badge(MARKS[check.verdict], _TONES[check.verdict]),
-                *((Span(labels[check.arm]),) if has_arms else ()),
+                *((Span(label(check.arm) if check.arm else ""),) if has_arms else ()),
                 Span(describe_check_reason(check)),
             ),
         )
@@ -100,13 +102,10 @@ def _listing(lines: Sequence[str], most: int) -> Listing:
     return Listing(tuple(map(Span, [*lines[:most], *more])))
 
 
-def short_labels(checks: tuple[GateCheck, ...]) -> Mapping[str, str]:
-    """The names of the checks' arms: without the model where all have the same."""
-    labels = dict.fromkeys(check.arm for check in checks)
-    models = {label.split(" · ")[0] for label in labels if label}
-    if len(models) != 1 or any(label and " · " not in label for label in labels):
-        return {label: label for label in labels}
-    return {label: label.partition(" · ")[2] for label in labels}
+def short_labels(checks: Sequence[GateCheck]) -> Callable[[ArmName], str]:
+    """How arms are called in a gate of these checks: without the model where all have the same."""
+    models = {check.arm.model for check in checks if check.arm}
+    return attrgetter("toolset_label" if len(models) == 1 else "label")
 
 
 def _passing_line(checks: tuple[GateCheck, ...]) -> str:

@@ -12,7 +12,7 @@ from toolbelt.evals.analysis.comparison.flip_text import count_flips
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
 from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
-from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.analysis.gate.changed_tools import put_first
 from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
@@ -71,11 +71,10 @@ def _comment(result: GateResult, most_flips: int) -> Iterator[Block]:
     failing = [check for check in result.checks if check.verdict is not Verdict.NO_REGRESSION]
     # What was found first explains the rest; but a regression is what the reader has to act on.
     failing.sort(key=lambda check: check.verdict is not Verdict.REGRESSION)
-    labels = short_labels(result.checks)
-    yield _listing(_line(check, labels) for check in failing)
+    label = short_labels(result.checks)
+    yield _listing(_line(check, label) for check in failing)
     lost = [
-        f"{_MARKS[Verdict.INSUFFICIENT_DATA]} {labels.get(each.arm, each.arm)}: "
-        f"{describe_lost(replace(each, tool=_cut(each.tool)))}"
+        f"{_MARKS[Verdict.INSUFFICIENT_DATA]} {label(each.arm)}: {describe_lost(replace(each, tool=_cut(each.tool)))}"
         for each in result.lost
     ]
     yield _listing(lost, _MOST_LOST)
@@ -91,7 +90,7 @@ def _comment(result: GateResult, most_flips: int) -> Iterator[Block]:
     if comparison is not None:
         yield from _flips(result, comparison, most_flips)
     passing = [check for check in result.checks if check.verdict is Verdict.NO_REGRESSION]
-    lines = [_line(check, labels) for check in passing]
+    lines = [_line(check, label) for check in passing]
     lines += [] if comparison is None else describe_differences(comparison)
     if lines:
         yield Details(f"{plural(len(passing), 'check')} passed", (_listing(lines),))
@@ -124,19 +123,19 @@ def _listing(lines: Iterable[str], most: int | None = None) -> Listing:
     return Listing(tuple(map(Span, [*given[:most], *([f"… and {plural(more, 'more tool')}"] if more else [])])))
 
 
-def _line(check: GateCheck, labels: Mapping[str, str]) -> str:
-    arm = f", {labels[check.arm]}" if check.arm else ""
+def _line(check: GateCheck, label: Callable[[ArmName], str]) -> str:
+    arm = f", {label(check.arm)}" if check.arm else ""
     return f"{_MARKS[check.verdict]} {check.name}{arm}: {describe_check_reason(check)}"
 
 
 def _arms(result: GateResult, comparison: Comparison) -> Table:
     measure = result.limits.measure
-    labels = short_labels(result.checks)
+    label = short_labels(result.checks)
     has_cost = any(pair.contrast(Measure.COST_USD).new for pair in comparison.pairs)
     names = (measure.value, "difference, points (95%)", "flipped", "prompt tokens", *(["cost a case"] * has_cost))
     rows = tuple(
         Row(
-            f"{_MARKS[_worst(result.checks, pair.new.label)]} {labels.get(pair.new.label, pair.new.label)}",
+            f"{_MARKS[_worst(result.checks, pair.new)]} {label(pair.new)}",
             (
                 Span(_both(pair.contrast(measure), format_share)),
                 Span(_difference(pair.contrast(measure), comparison.margin)),
@@ -150,8 +149,8 @@ def _arms(result: GateResult, comparison: Comparison) -> Table:
     return Table("arm", tuple(Column(name) for name in names), rows)
 
 
-def _worst(checks: tuple[GateCheck, ...], arm: str) -> Verdict:
-    verdicts = {check.verdict for check in checks if check.arm == arm}
+def _worst(checks: tuple[GateCheck, ...], arm: ArmName) -> Verdict:
+    verdicts = {check.verdict for check in checks if check.arm and check.arm.key == arm.key}
     order = (Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA)
     return next((verdict for verdict in order if verdict in verdicts), Verdict.NO_REGRESSION)
 

@@ -103,7 +103,7 @@ def write_run_junit(
 
 
 def _check(result: GateResult, check: GateCheck) -> TestCase:
-    case = TestCase(_legal(check.name), _legal(check.arm or _WHOLE_RUN))
+    case = TestCase(_legal(check.name), _legal(check.arm.label if check.arm else _WHOLE_RUN))
     figures = {name: getattr(check, name) for name in ("observed", "low", "high", "limit")}
     case.append(_properties({"verdict": check.verdict.value, **figures}))
     message = describe_check_reason(check)
@@ -122,9 +122,9 @@ def _flips(result: GateResult, check: GateCheck) -> Iterator[str]:
     if check.name != result.limits.measure.value or result.comparison is None:
         return
     for pair in result.comparison.pairs:
-        if pair.new.label != check.arm:
+        if check.arm is None or pair.new.key != check.arm.key:
             continue
-        yield from (visible(describe_lost(lost)) for lost in result.lost if lost.arm == check.arm)
+        yield from (visible(describe_lost(lost)) for lost in result.lost if lost.arm.key == check.arm.key)
         worse = [flip for flip in pair.flips if flip.change < 0]
         yield from (visible(f"{flip.case}: {describe_flip(flip)}") for flip in worse[:_MOST_FLIPS])
         if len(worse) > _MOST_FLIPS:

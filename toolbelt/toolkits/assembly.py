@@ -116,7 +116,7 @@ def assemble(
     registry = ToolRegistry() if registry is None else registry
     there = tuple(Placed(tool, _REGISTERED) for tool in registry.get_all())
     if wrong := [*strays, *_collisions((*there, *placed))]:
-        raise InvalidDefinitionError("\n".join(wrong))
+        raise InvalidDefinitionError(*wrong)
     for entry in switched(placed, toolkits, catalog, tools_config, registry.get_all()):
         registry.register(entry.tool, plugin_id=entry.plugin_id)
     return registry

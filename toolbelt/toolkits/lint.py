@@ -30,7 +30,7 @@ def lint_toolkits(
     try:
         expanded = expand_toolkits(toolkits, catalog)
     except InvalidDefinitionError as error:
-        return tuple(document.finding("invalid-toolkits", line, "toolkits") for line in str(error).splitlines())
+        return tuple(document.finding("invalid-toolkits", problem, "toolkits") for problem in error.problems)
     findings: list[Finding] = []
     worst: dict[Unmatched, Severity] = {}
     for each in written:

@@ -51,7 +51,7 @@ class ToolkitCatalog:
         object.__setattr__(self, "tools", require_items("The tools of a catalog of switches", self.tools, ToolSpec))
         object.__setattr__(self, "toolkits", require_items("The toolkits", self.toolkits, Toolkit))
         if wrong := [*_shared_keys(self.tools, self.toolkits), *self._strangers()]:
-            raise InvalidDefinitionError("\n".join(wrong))
+            raise InvalidDefinitionError(*wrong)
         object.__setattr__(self, "toolkits", tuple(map(self._respelled, self.toolkits)))
 
     def find_tool(self, key: str) -> ToolSpec | None:

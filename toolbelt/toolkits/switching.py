@@ -106,7 +106,7 @@ def _refuse_errors(unmatched: Iterable[tuple[Unmatched, Severity]], notes: Itera
     for note in notes:
         _log.warning("tools_config: %s", note.message)
     if errors:
-        raise InvalidDefinitionError("\n".join(errors))
+        raise InvalidDefinitionError(*errors)
 
 
 def enabled_by_toolkits(

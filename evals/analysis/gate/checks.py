@@ -96,10 +96,10 @@ def _check_complete(run: SideInfo, arms: tuple[ArmFigures, ...]) -> GateCheck:
 def _check_arms(comparison: Comparison | None, left_out: int) -> Iterator[GateCheck]:
     same = None
     if comparison is not None:
-        yield from (GateCheck("arms", UNSURE, PlainReason.MISSING_ARM, arm.label) for arm in comparison.missing)
+        yield from (GateCheck("arms", UNSURE, PlainReason.MISSING_ARM, arm) for arm in comparison.missing)
         # An arm more than in the baseline is no fault; if there is no other, nothing was compared.
         verdict = PASS if comparison.pairs or comparison.reasons else UNSURE
-        yield from (GateCheck("arms", verdict, PlainReason.ADDED_ARM, arm.label) for arm in comparison.added)
+        yield from (GateCheck("arms", verdict, PlainReason.ADDED_ARM, arm) for arm in comparison.added)
         if comparison.is_comparable and not (comparison.missing or comparison.added):
             same = len(comparison.pairs)
     if same is not None or left_out:
@@ -129,7 +129,7 @@ def _check_sample_size(arm: ArmFigures, pairs: tuple[ArmComparison, ...], least:
     clusters = next((_clusters(pair) for pair in pairs if pair.new.key == arm.name.key), arm.clusters)
     verdict = PASS if clusters >= least else UNSURE
     reason = SampleSize(clusters, least)
-    return GateCheck("sample-size", verdict, reason, arm.name.label, observed=clusters, limit=least)
+    return GateCheck("sample-size", verdict, reason, arm.name, observed=clusters, limit=least)
 
 
 def _clusters(pair: ArmComparison) -> int:
@@ -142,7 +142,7 @@ def _check_overflow(pair: ArmComparison, measure: Measure) -> GateCheck:
     newly, fit = pair.newly_overflowing, pair.fit
     if pair.unfit is not None:
         # What is counted is what no longer fits, of what did: of no case at all.
-        return GateCheck("overflow", PASS, UnfitBefore(pair.unfit), pair.new.label, 0, limit=0, cases=0, planned=0)
+        return GateCheck("overflow", PASS, UnfitBefore(pair.unfit), pair.new, 0, limit=0, cases=0, planned=0)
     reason: CheckReason = NewOverflows(newly) if newly else fit
     if newly:
         verdict = FAIL
@@ -155,22 +155,20 @@ def _check_overflow(pair: ArmComparison, measure: Measure) -> GateCheck:
         is_decided = not fit.unrun and pair.contrast(measure).verdict in (PASS, FAIL)
         verdict = PASS if is_decided else UNSURE
     observed = len(newly) if fit.answered or newly else None
-    return GateCheck(
-        "overflow", verdict, reason, pair.new.label, observed, limit=0, cases=fit.answered, planned=fit.before
-    )
+    return GateCheck("overflow", verdict, reason, pair.new, observed, limit=0, cases=fit.answered, planned=fit.before)
 
 
 def _check_share(pair: ArmComparison, limits: Limits, epochs: int) -> GateCheck:
-    contrast, margin, label = pair.contrast(limits.measure), limits.margin, pair.new.label
+    contrast, margin, arm = pair.contrast(limits.measure), limits.margin, pair.new
     name = limits.measure.value
     if pair.unfit is not None:
-        return GateCheck(name, PASS, UnfitBefore(pair.unfit, limits.measure), label, limit=-margin)
+        return GateCheck(name, PASS, UnfitBefore(pair.unfit, limits.measure), arm, limit=-margin)
     reason = ShareChange(contrast, pair.flips, epochs, margin)
     if not reason.is_known:
-        return GateCheck(name, UNSURE, reason, label, limit=-margin)
+        return GateCheck(name, UNSURE, reason, arm, limit=-margin)
     # What no longer fits has a check of its own: here it is a case that is not scored.
     verdict = contrast.verdict or UNSURE
-    return GateCheck(name, verdict, reason, label, contrast.difference, contrast.low, contrast.high, -margin)
+    return GateCheck(name, verdict, reason, arm, contrast.difference, contrast.low, contrast.high, -margin)
 
 
 def _with_cases(check: GateCheck, contrast: Contrast) -> GateCheck:
@@ -179,11 +177,11 @@ def _with_cases(check: GateCheck, contrast: Contrast) -> GateCheck:
 
 
 def _check_min_share(arm: ArmFigures, measure: Measure, least: float) -> GateCheck:
-    name, label, reason = f"min-{measure.value}", arm.name.label, MinimumShare(arm, least)
+    name, reason = f"min-{measure.value}", MinimumShare(arm, least)
     if arm.share is None:
-        return GateCheck(name, UNSURE, reason, label, limit=least, cases=0, planned=arm.asked)
+        return GateCheck(name, UNSURE, reason, arm.name, limit=least, cases=0, planned=arm.asked)
     verdict = PASS if arm.low >= least else FAIL if arm.high < least else UNSURE
-    return GateCheck(name, verdict, reason, label, arm.share, arm.low, arm.high, least, arm.cases, arm.asked)
+    return GateCheck(name, verdict, reason, arm.name, arm.share, arm.low, arm.high, least, arm.cases, arm.asked)
 
 
 def _check_increase(name: str, pair: ArmComparison, measure: Measure, tolerated: float) -> GateCheck:
@@ -191,21 +189,21 @@ def _check_increase(name: str, pair: ArmComparison, measure: Measure, tolerated:
 
 
 def _compare_amounts(name: str, pair: ArmComparison, measure: Measure, tolerated: float) -> GateCheck:
-    contrast, label, limit = pair.contrast(measure), pair.new.label, 1 + tolerated
+    contrast, arm, limit = pair.contrast(measure), pair.new, 1 + tolerated
     if pair.unfit is not None:
-        return GateCheck(name, PASS, UnfitBefore(pair.unfit, measure), label, limit=limit)
+        return GateCheck(name, PASS, UnfitBefore(pair.unfit, measure), arm, limit=limit)
     reason = AmountChange(contrast, tolerated)
     if contrast.old is None or contrast.new is None:
-        return GateCheck(name, UNSURE, reason, label, limit=limit)
+        return GateCheck(name, UNSURE, reason, arm, limit=limit)
     if contrast.old == contrast.new == 0:
-        return GateCheck(name, PASS, reason, label, 1.0, 1.0, 1.0, limit)
+        return GateCheck(name, PASS, reason, arm, 1.0, 1.0, 1.0, limit)
     if not contrast.old:
         # From nothing to something is beyond every factor, if it is more than chance.
         is_more = contrast.low is not None and contrast.low > 0
-        return GateCheck(name, FAIL if is_more else UNSURE, reason, label, limit=limit)
+        return GateCheck(name, FAIL if is_more else UNSURE, reason, arm, limit=limit)
     ratio, low, high = contrast.ratio, contrast.ratio_low, contrast.ratio_high
     if ratio is None or low is None or high is None:
-        return GateCheck(name, UNSURE, reason, label, ratio, limit=limit)
+        return GateCheck(name, UNSURE, reason, arm, ratio, limit=limit)
     is_within, is_beyond = high <= limit + _ROUNDING, low > limit + _ROUNDING
     verdict = PASS if is_within else FAIL if is_beyond else UNSURE
-    return GateCheck(name, verdict, reason, label, ratio, low, high, limit)
+    return GateCheck(name, verdict, reason, arm, ratio, low, high, limit)

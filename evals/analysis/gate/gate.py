@@ -171,7 +171,7 @@ def _find_lost_tools(comparison: Comparison | None, run: Side) -> Iterator[LostT
             for attempt in case.scored:
                 if attempt.is_right:
                     candidates.difference_update(attempt.called or ())
-        yield from (LostTool(pair.new.label, tool, cases) for tool, cases in lost.most_common() if tool in candidates)
+        yield from (LostTool(pair.new, tool, cases) for tool, cases in lost.most_common() if tool in candidates)
 
 
 def _missing(attempt: Attempt) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison, Measure
-from toolbelt.evals.analysis.evidence.evidence import SideInfo
+from toolbelt.evals.analysis.evidence.evidence import ArmName, SideInfo
 from toolbelt.evals.analysis.gate.changed_tools import ChangedTool
 from toolbelt.evals.analysis.gate.check_reasons import CheckReason
 from toolbelt.evals.analysis.gate.recorded import MAX_AGE_DAYS, RecordedUse
@@ -49,7 +49,7 @@ class GateCheck:
             `solved`), `min-accuracy` (or `min-solved`), `tokens`, `cost`.
         verdict: What it says.
         reason: Why, with the figures; `gate_text.describe_check_reason` puts it into words.
-        arm: Label of the arm; empty where it is of the whole run.
+        arm: Of which arm; `None` where it is of the whole run.
         observed: The figure that is checked, in the unit of the limit; `None` where there is none.
         low: Lower bound of its interval.
         high: Upper bound.
@@ -62,7 +62,7 @@ class GateCheck:
     name: str
     verdict: Verdict
     reason: CheckReason
-    arm: str = ""
+    arm: ArmName | None = None
     observed: float | None = None
     low: float | None = None
     high: float | None = None
@@ -78,12 +78,12 @@ class LostTool:
     The margin is a share of all cases, so the few cases of one tool may all be lost within it. The report shows them.
 
     Attributes:
-        arm: Label of the arm.
+        arm: Of which arm.
         tool: Its id.
         cases: Number of its cases that were right and are not any more; at least two.
     """
 
-    arm: str
+    arm: ArmName
     tool: str
     cases: int
 

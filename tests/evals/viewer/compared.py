@@ -52,6 +52,6 @@ PAIR = ArmComparison(
 WITHIN = Comparison(ABOUT, ABOUT, notes=(CasesNote(CasesProblem.UNSCORED, 2, 1, 1),), pairs=(PAIR,))
 CHECKS = (
     GateCheck("complete", Verdict.NO_REGRESSION, FinishedTrials(RUN, 60, errors=0, overflows=0)),
-    GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(20, 50), arm="full"),
-    GateCheck("accuracy", Verdict.REGRESSION, ShareChange(ACCURACY, PAIR.flips, 1, 0.02), arm="loadout"),
+    GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(20, 50), arm=ArmName("", "full")),
+    GateCheck("accuracy", Verdict.REGRESSION, ShareChange(ACCURACY, PAIR.flips, 1, 0.02), arm=ArmName("", "loadout")),
 )

@@ -149,7 +149,10 @@ def test_hostile_texts_of_a_comparison_and_a_gate_are_escaped(text: str) -> None
     page = page_text(
         small_run(),
         gate=GateResult(
-            about, (GateCheck(text, Verdict.REGRESSION, NewOverflows((text,)), arm=text),), Limits(), comparison
+            about,
+            (GateCheck(text, Verdict.REGRESSION, NewOverflows((text,)), arm=ArmName("", text)),),
+            Limits(),
+            comparison,
         ),
     )
     plain = page_text(small_run(), gate=GateResult(ABOUT, CHECKS[-1:], Limits(), WITHIN))

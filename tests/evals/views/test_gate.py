@@ -60,12 +60,14 @@ def test_a_narrow_screen_loses_nothing(width: int) -> None:
 
 def test_arms_of_one_model_go_by_their_toolset() -> None:
     other = replace(TIERED, model="other")
-    of_one = tuple(
-        GateCheck("accuracy", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS, arm.label) for arm in (FULL, TIERED)
-    )
-    of_two = (*of_one, GateCheck("accuracy", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS, other.label))
-    assert list(short_labels(of_one).values()) == ["full", "tiered"]
-    assert list(short_labels(of_two).values()) == ["local/bm25 · full", "local/bm25 · tiered", "other · tiered"]
+    of_one = tuple(GateCheck("accuracy", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS, arm) for arm in (FULL, TIERED))
+    of_two = (*of_one, GateCheck("accuracy", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS, other))
+    assert list(map(short_labels(of_one), (FULL, TIERED))) == ["full", "tiered"]
+    assert list(map(short_labels(of_two), (FULL, TIERED, other))) == [
+        "local/bm25 · full",
+        "local/bm25 · tiered",
+        "other · tiered",
+    ]
 
 
 def test_what_strangers_wrote_moves_no_cursor() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.evals.analysis.evidence.sides import ABOUT, FULL, RIGHT, WRONG, side
 from toolbelt.evals.analysis.comparison.comparison import Measure
+from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.analysis.gate.check_reasons import SampleSize
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
@@ -190,7 +191,7 @@ def test_a_comment_calls_nobody() -> None:
 
 
 def test_without_a_baseline_there_are_the_checks_alone() -> None:
-    checks = (GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(3, 9), "m · full"),)
+    checks = (GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(3, 9), ArmName("m", "full")),)
     assert gate_markdown(GateResult(replace(ABOUT, cases=3), checks, Limits())) == (
         "### ⚠️ Tool selection: insufficient data\n\n"
         "Run 20260301-120000-beef: 3 cases of office.\n\n"

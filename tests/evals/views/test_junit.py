@@ -12,6 +12,7 @@ from junitparser import JUnitXml
 from tests.evals.analysis.evidence.sides import ABOUT, FAILED, FULL, RIGHT, WRONG, side
 from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.analysis.gate.check_reasons import NewOverflows, PlainReason, SampleSize
 from toolbelt.evals.analysis.gate.gate import check_run
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, Limits
@@ -60,9 +61,16 @@ def test_the_whole_of_a_gate() -> None:
     checks = (
         GateCheck("reviewed", Verdict.NO_REGRESSION, PlainReason.NO_DRAFTS),
         GateCheck(
-            "overflow", Verdict.REGRESSION, NewOverflows(("\x1b[31m1 \ufffe",)), "m <&> · full", 0.5, 0.4, 0.6, 0.9
+            "overflow",
+            Verdict.REGRESSION,
+            NewOverflows(("\x1b[31m1 \ufffe",)),
+            ArmName("m <&>", "full"),
+            0.5,
+            0.4,
+            0.6,
+            0.9,
         ),
-        GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(3, 9), "m · full"),
+        GateCheck("sample-size", Verdict.INSUFFICIENT_DATA, SampleSize(3, 9), ArmName("m", "full")),
     )
     assert gate_junit(GateResult(ABOUT, checks, Limits())) == GATE
 

@@ -194,5 +194,5 @@ def test_E9_a_check_says_why_with_its_figures(reason: CheckReason, verdict: Verd
 
 def test_E9_a_check_names_its_arm_if_it_is_of_one() -> None:
     assert describe_check(GateCheck("reviewed", PASS, PlainReason.NO_DRAFTS)) == "reviewed: no case is a draft"
-    overflow = GateCheck("overflow", FAIL, NewOverflows(("c1",)), FULL.label)
+    overflow = GateCheck("overflow", FAIL, NewOverflows(("c1",)), FULL)
     assert describe_check(overflow) == f"overflow: {FULL.label}: 1 case no longer fits the model's window: c1"
