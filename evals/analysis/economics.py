@@ -60,14 +60,14 @@ class Bill:
 class ArmEconomics:
     """An arm's bills.
 
-    What is fresh and what repeated goes by our own count. Where the provider reported its count of the prompts, all
+    What is fresh and what repeated goes by our estimate. Where the provider reported its count of the prompts, all
     of it is scaled to that, in one proportion, so that the tokens of a bill add up to those reported.
 
     Attributes:
         arm: What was measured.
         bills: By the way of billing, of a scored trial; empty where the tokens are unknown or nothing was scored, and
             without `ACROSS` where the first tool lists are unknown.
-        scale: Tokens as reported, for one of our own; 1 where the figures are our own count.
+        scale: Tokens as reported, for one of our estimate; 1 where the figures are estimated.
         rates: USD for a token of each sort; `None` where the price is unknown, or nothing.
         priced_as: The model whose price was taken in place of one that the arm's has not; empty if none was.
     """
@@ -151,7 +151,7 @@ def _arm_economics(arm: ArmSummary, own: Prices | None, stand_in: Prices | None,
 
 
 def _split(arm: ArmSummary) -> list[tuple[Caching, Bill]] | None:
-    """The prompt tokens of a scored trial by our own count; `None` where they are unknown."""
+    """The prompt tokens of a scored trial, estimated; `None` where they are unknown."""
     whole, repeated, invalidated = arm.own_prompt_tokens, arm.repeated_tokens, arm.invalidated_tokens
     if not arm.scored or whole is None or repeated is None or invalidated is None:
         return None

@@ -119,7 +119,7 @@ class ProbePlan:
         model: As the user named it.
         api_base: Address of the API, without secrets; `None` for the provider's own.
         planned: Keys of the checks, in the order of the suite.
-        tokenizer: Name of the tokenizer for our own counts.
+        tokenizer: Name of the tokenizer for estimates.
         code: Versions of the code, as in `ProbeResult`.
         suite: Version of the checks.
     """

@@ -29,7 +29,7 @@ class ProbeEstimate:
 
     Attributes:
         requests: Expected number.
-        prompt_tokens: Over all requests, definitions included, by our own count.
+        prompt_tokens: Over all requests, definitions included, estimated.
         completion_tokens: Over all requests, at `TOKENS_OF_AN_ANSWER` each.
         cost_usd: `None` if the price is unknown.
         by_check: The prompt tokens of each check, by key.
@@ -85,7 +85,7 @@ class Tally:
         usages: Reported usage of each request that was answered, or refused and still charged.
         requests: Number of requests, without retries.
         attempts: Number of requests, with retries.
-        definition_tokens: Tokens of the tools offered, by our own count.
+        definition_tokens: Tokens of the tools offered, estimated.
         latency_seconds: Of the answered requests.
         cost_usd: With retries; `None` if a price is unknown.
     """

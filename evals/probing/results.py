@@ -87,7 +87,7 @@ class ProbeResult:
         reason: Why it is incomplete, in words; empty if it is not.
         api_base: Address of the API, without secrets; `None` for the provider's own.
         suite: Version of the checks; results of different versions cannot be compared.
-        tokenizer: Name of the tokenizer for our own counts.
+        tokenizer: Name of the tokenizer for estimates.
         checks: The checks that ended, in the order of the suite.
         planned: Keys of all planned checks, in order.
         open_requests: Number of requests, with retries, of checks that a cap or a kill stopped before their end.

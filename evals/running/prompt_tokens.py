@@ -49,9 +49,9 @@ class Meter:
 
     Attributes:
         prompts: Counts messages.
-        first_definition_tokens: Of the tools offered first, whether or not they could be sent; own count.
-        definition_tokens: Of the tools offered at each request, own count.
-        own_prompt_tokens: Messages and definitions over all requests, own count.
+        first_definition_tokens: Of the tools offered first, whether or not they could be sent; estimated.
+        definition_tokens: Of the tools offered at each request, estimated.
+        own_prompt_tokens: Messages and definitions over all requests, estimated.
         invalidated_tokens: Of those, what a provider's cache could have held and a change of the tools offered made
             worthless: definitions stand before the messages, so that all behind the first changed one is billed anew.
         repeated_tokens: Of those, what the next request begins with, or would if the tools offered had not changed:
@@ -78,7 +78,7 @@ class Meter:
             self.first_definition_tokens = offer.tokens
 
     def count(self, offer: Offer, conversation: Conversation) -> int:
-        """Count the next request, and return its prompt's tokens by our own count."""
+        """Count the next request, and return its prompt's tokens, estimated."""
         if not self.definition_tokens:
             self.first_definition_tokens = offer.tokens
         self._message_tokens += self.prompts.count_latest(conversation)

@@ -115,12 +115,12 @@ class TrialRecord:
     arguments_checked: int = field(metadata=described("whose arguments were held against something", "calls"))
     arguments_right: int = field(metadata=described("whose arguments are right", "calls"))
     definition_tokens: int = field(
-        metadata=described("of the tool definitions at the first request, own count", "tokens")
+        metadata=described("of the tool definitions at the first request, estimated", "tokens")
     )
     definition_tokens_total: int = field(
-        metadata=described("of the tool definitions over all requests, own count", "tokens")
+        metadata=described("of the tool definitions over all requests, estimated", "tokens")
     )
-    own_prompt_tokens: int | None = field(metadata=described("of the prompts over all requests, own count", "tokens"))
+    own_prompt_tokens: int | None = field(metadata=described("of the prompts over all requests, estimated", "tokens"))
     prompt_tokens: int | None = field(
         metadata=described(
             "of the prompts over all answered requests, as reported; nothing where any is not known", "tokens"
@@ -134,11 +134,11 @@ class TrialRecord:
         metadata=described("of the prompts, written to the provider's cache, as reported", "tokens")
     )
     invalidated_tokens: int | None = field(
-        metadata=described("of the prompts' prefix, made uncacheable by changes of the tool list, own count", "tokens")
+        metadata=described("of the prompts' prefix, made uncacheable by changes of the tool list, estimated", "tokens")
     )
     repeated_tokens: int | None = field(
         metadata=described(
-            "of the prompts of all requests but the last, which the next ones begin with, own count", "tokens"
+            "of the prompts of all requests but the last, which the next ones begin with, estimated", "tokens"
         )
     )
     requests: int = field(metadata=described("retries not among them", "requests"))

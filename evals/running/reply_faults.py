@@ -12,7 +12,7 @@ from toolbelt.providers.chat import Failure, ModelError
 CHECKED_TOKENS = 500
 """Definitions up to so many tokens may be missing from a prompt without it being noticeable in the reported usage."""
 _LEAST_SHARE = 0.25
-"""Of our own count of a prompt: tokenizers and chat templates differ by less."""
+"""Of the estimated tokens of a prompt: tokenizers and chat templates differ by less."""
 _EMPTY = (
     "The answer is empty: no text, no call, and 0 completion tokens. The server is up and generates nothing: see its "
     "log, restart it, or ask it less at a time (--max-concurrency 1)."

@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS requests (    -- every request that came to an end, a
     reply TEXT,                          -- JSON
     offer TEXT NOT NULL,                 -- what was offered, see offers
     tools INTEGER NOT NULL,              -- how many that were
-    definition_tokens INTEGER NOT NULL,  -- own count
+    definition_tokens INTEGER NOT NULL,  -- estimated
     prompt_tokens INTEGER,               -- this and the next three as reported; NULL where the provider does not say
     completion_tokens INTEGER,
     cached_read_tokens INTEGER,
@@ -100,7 +100,7 @@ CREATE TABLE IF NOT EXISTS probe_checks (    -- every check that came to an end
     said TEXT NOT NULL,
     requests INTEGER NOT NULL,           -- retries not among them
     retries INTEGER NOT NULL,
-    definition_tokens INTEGER NOT NULL,  -- own count, over all requests
+    definition_tokens INTEGER NOT NULL,  -- estimated, over all requests
     prompt_tokens INTEGER,               -- this and the next three as reported, NULL unless of all answered requests
     completion_tokens INTEGER,
     cached_read_tokens INTEGER,
@@ -118,7 +118,7 @@ CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an en
     message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure
     reply TEXT,                          -- JSON
     tools INTEGER NOT NULL,              -- how many were offered
-    definition_tokens INTEGER NOT NULL,  -- own count
+    definition_tokens INTEGER NOT NULL,  -- estimated
     prompt_tokens INTEGER,               -- this and the next three as reported; NULL where the provider does not say
     completion_tokens INTEGER,
     cached_read_tokens INTEGER,

@@ -44,8 +44,8 @@ class ArmEstimate:
         trials: Planned.
         requests: Expected.
         definition_tokens: Expected over all requests.
-        prompt_tokens: Expected over all requests, definitions among them; own count.
-        completion_tokens: Expected; own count of the calls, and of the words that end a turn.
+        prompt_tokens: Expected over all requests, definitions among them; estimated.
+        completion_tokens: Expected; estimated from the calls, and of the words that end a turn.
         cost_usd: Expected; `None` where the price is unknown.
         not_asked: Trials, among them, that end before the first request, as what is offered does not fit.
         reason: Why the first of these does not, in words; empty if there are none.

@@ -99,7 +99,7 @@ def _column() -> list[Any]:
 class _Columns:
     """The index of some trials, column by column; lists are as long as there are trials.
 
-    `flags`: 1 covered, 2 surfaced, 4 the tokens of the prompt are own count. `tokens` are of the prompt.
+    `flags`: 1 covered, 2 surfaced, 4 the tokens of the prompt are estimated. `tokens` are of the prompt.
     """
 
     trial: list[int] = field(default_factory=_column)

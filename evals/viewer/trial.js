@@ -132,7 +132,7 @@ function figures({ figures: of }) {
   const rows = [
     ["requests", count(of.requests)], ["asked again", of.retries ? count(of.retries) : null],
     ["definitions, first request", tokens(of.definition_tokens)], ["definitions, all requests", tokens(of.definition_tokens_total)],
-    [own ? "prompt tokens, own count" : "prompt tokens, as reported", tokens(own ? of.own_prompt_tokens : of.prompt_tokens)],
+    [own ? "prompt tokens, estimated" : "prompt tokens, as reported", tokens(own ? of.own_prompt_tokens : of.prompt_tokens)],
     ["completion tokens", tokens(of.completion_tokens)],
     ["read from cache", of.cached_read_tokens === null ? null : tokens(of.cached_read_tokens)],
     ["written to cache", of.cached_write_tokens === null ? null : tokens(of.cached_write_tokens)],

@@ -68,7 +68,7 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
         Column(
             "definition tokens",
-            "Tool definitions at the first request, own count; mean of the scored trials.",
+            "Tool definitions at the first request, estimated; mean of the scored trials.",
             "defin.\ntokens",
             has_bar=True,
         ),
@@ -77,7 +77,7 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
         Column(
             "prompt tokens",
-            "Whole prompts over all requests, as the provider reported them (~ own count); mean.",
+            "Whole prompts over all requests, as the provider reported them (~ estimated); mean.",
             "prompt\ntokens",
             has_bar=True,
         ),
@@ -86,7 +86,7 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
         Column(
             _INVALIDATED,
-            "Of the prefix that changes of the tool list made uncacheable, over all requests, own count; mean.",
+            "Of the prefix that changes of the tool list made uncacheable, over all requests, estimated; mean.",
             "invalid.\ntokens",
         ),
         lambda arm: Tokens(arm.invalidated_tokens),

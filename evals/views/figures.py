@@ -20,7 +20,7 @@ from toolbelt.views.cells import Tone
 
 
 def format_prompt_tokens(arm: ArmSummary) -> str:
-    """A number of tokens, marked where it is our own count."""
+    """A number of tokens, marked where it is estimated."""
     mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
     return mark + format_number(arm.prompt_tokens)
 

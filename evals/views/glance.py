@@ -65,7 +65,7 @@ def glance_table(summary: RunSummary, comparison: Comparison | None = None) -> T
         ]
     columns.append(
         (
-            Column("prompt tokens", "Whole prompts over all requests, a trial; ~ own count.", "prompt\ntokens"),
+            Column("prompt tokens", "Whole prompts over all requests, a trial; ~ estimated.", "prompt\ntokens"),
             [_tokens(arm) for arm in summary.arms],
         )
     )

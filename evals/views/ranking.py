@@ -82,7 +82,7 @@ def ranking_table(ranking: Ranking) -> Table:
         Column("accuracy", "Right tools called, by name, of the scored trials.", has_interval=True),
         Column("standing", "Against the most accurate arm.", is_text=True),
         Column("points", "Accuracy less that of the best, in percentage points, with its 95% interval."),
-        Column("prompt tokens", "Over all requests of a trial; ~ own count.", "prompt\ntokens"),
+        Column("prompt tokens", "Over all requests of a trial; ~ estimated.", "prompt\ntokens"),
         *((Column("cost per trial", "In US dollars.", "cost\n/trial", is_spare=True),) if has_costs else ()),
         *((Column("latency median", "Of a request.", "latency\nmedian", is_spare=True),) if has_latencies else ()),
     )

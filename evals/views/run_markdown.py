@@ -57,10 +57,10 @@ _READING = """\
 - **abstention**: nothing needed calling, and the answer was right: of the cases that expect no call. **abstained
   uncovered**: nothing was called, of the trials in which no right answer could be reached; those refused, given
   up or cut are not among them. **hallucinated**: a tool was called that is in no catalog.
-- **definition tokens**: the tool definitions at the first request, by our own count. **prompt tokens**: all of the
-  prompt over all requests, as the provider reported it; `~` marks our own count where it did not report that of every
-  trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests, by our
-  own count.
+- **definition tokens**: the tool definitions at the first request, estimated. **prompt tokens**: all of the
+  prompt over all requests, as the provider reported it; `~` marks an estimate where it did not report that of every
+  trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests,
+  estimated.
 - Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
   nothing about the choice made: it is in no rate, and **scored / planned** says how many are.
 - `–` stands where nothing was measured or a price is unknown, which is not zero."""

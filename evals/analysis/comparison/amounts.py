@@ -42,7 +42,7 @@ def compare_amounts(
 ) -> tuple[Contrast, ...]:
     """Means of two arms over the cases that both were scored on, scored epochs averaged to their case.
 
-    Prompt tokens are as reported where every scored attempt of both arms has them; else our own count of both, and a
+    Prompt tokens are as reported where every scored attempt of both arms has them; else our estimate of both, and a
     reason says so. Tokens that different tokenizers counted are not compared.
 
     Args:

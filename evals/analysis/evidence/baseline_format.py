@@ -77,7 +77,7 @@ def arm_figures(attempts: Iterable[Attempt]) -> dict[str, Any]:
 
     Returns:
         `trials`, `scored`, and of the latter how many were `right` by names, `solved` and `covered`; `accuracy`, a
-        fraction; and means over scored trials: `definition_tokens`, `prompt_tokens` (own count where those of a trial
+        fraction; and means over scored trials: `definition_tokens`, `prompt_tokens` (estimated where those of a trial
         were not reported), `requests` and `cost_usd`. `None` where nothing was scored or a figure is not known.
     """
     every = list(attempts)

@@ -5,7 +5,7 @@ The file is JSON (`baseline.schema.json` in `toolbelt.evals.exports`), made so t
 - It has a head (what was asked, of whom, with which settings), `arms` with their figures, a line each, and `cases`, a
   line each in the order asked, which is the dataset's: what stands together there stands together here.
 - In a case's line `arms` has a list for each arm, and in it one attempt an epoch:
-  `[outcome, definition tokens, own count of prompt tokens, prompt tokens as reported, requests, cost in USD]`,
+  `[outcome, definition tokens, prompt tokens estimated, prompt tokens as reported, requests, cost in USD]`,
   as `columns` says in the head. `null` is what is not known.
 - A seventh element, an object, holds more where there is more: `covered` where it is false; of trials that were wrong
   `missing` and `surplus` tools, and `called` where that differs from `surplus`.

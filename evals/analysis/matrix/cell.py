@@ -67,7 +67,7 @@ class Cell:
         overflowed: Trials that were too long for the model.
         errors: Trials that failed.
         tools: Tools at the first request; mean, `None` if unknown.
-        definition_tokens: Of these, own count; mean over finished trials, also those that could not fit.
+        definition_tokens: Of these, estimated; mean over finished trials, also those that could not fit.
         definition_tokens_total: Over all requests of a trial; mean of those scored. The size of a toolset, also of one
             that grows.
         share: `definition_tokens` of the context window; `None` if that is unknown.

@@ -114,16 +114,16 @@ class ArmSummary:
     definition_tokens: Amount | None = field(
         default=None,
         metadata=described(
-            "tool definitions at the first request, own count; mean of those scored", "tokens per trial"
+            "tool definitions at the first request, estimated; mean of those scored", "tokens per trial"
         ),
     )
     definition_tokens_total: Amount | None = field(
-        default=None, metadata=described("over all requests, own count; mean", "tokens per trial")
+        default=None, metadata=described("over all requests, estimated; mean", "tokens per trial")
     )
     prompt_tokens: Amount | None = field(
         default=None,
         metadata=described(
-            "prompts over all requests, as reported; own count where prompt_tokens_reported is false; mean",
+            "prompts over all requests, as reported; estimated where prompt_tokens_reported is false; mean",
             "tokens per trial",
         ),
     )
@@ -132,7 +132,7 @@ class ArmSummary:
     )
     prompt_tokens_trials: Count = field(default=0, metadata=described("scored, for which it did", "trials"))
     own_prompt_tokens: Amount | None = field(
-        default=None, metadata=described("prompts over all requests, own count; mean", "tokens per trial")
+        default=None, metadata=described("prompts over all requests, estimated; mean", "tokens per trial")
     )
     completion_tokens: Amount | None = field(
         default=None, metadata=described("answers, as reported; mean", "tokens per trial")
@@ -148,13 +148,13 @@ class ArmSummary:
     invalidated_tokens: Amount | None = field(
         default=None,
         metadata=described(
-            "of the prompts' prefix, made uncacheable by changes of the tool list, own count; mean", "tokens per trial"
+            "of the prompts' prefix, made uncacheable by changes of the tool list, estimated; mean", "tokens per trial"
         ),
     )
     repeated_tokens: Amount | None = field(
         default=None,
         metadata=described(
-            "prompts of all requests but the last, which the next ones begin with, own count; mean", "tokens per trial"
+            "prompts of all requests but the last, which the next ones begin with, estimated; mean", "tokens per trial"
         ),
     )
     requests: Amount | None = field(
@@ -191,7 +191,7 @@ class ArmSummary:
     offered_tokens: Amount | None = field(
         default=None,
         metadata=described(
-            "tool definitions at the first request, own count; mean of all finished, unscored ones included",
+            "tool definitions at the first request, estimated; mean of all finished, unscored ones included",
             "tokens per trial",
         ),
     )
@@ -211,7 +211,7 @@ class ArmSummary:
         metadata=described("why trials were too long for the model: the commonest reason; empty if none was"),
     )
     error_reason: str = field(default="", metadata=described("why trials failed, likewise"))
-    tokenizer: str = field(default="", metadata=described("what the own counts are by"))
+    tokenizer: str = field(default="", metadata=described("what tokens are estimated by"))
     passing: tuple[PassAtK, ...] = field(
         default=(), metadata=described("by k; empty where each case was asked once", key="pass")
     )

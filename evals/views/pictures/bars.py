@@ -185,7 +185,7 @@ def draw_tokens(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
     if not any(_prompt_parts(item.arm) for item in shown):
         return None
     note = " ".join(filter(None, (left_out(summary), _token_note(shown))))
-    keys = [Key("tool definitions, own count", _HATCHED), Key("the rest of the prompt", BEHIND)]
+    keys = [Key("tool definitions, estimated", _HATCHED), Key("the rest of the prompt", BEHIND)]
     sheet, axes, rows = bar_sheet(_TOKENS, shown, keys, _token_text, note)
     parts = [_prompt_parts(row.shown.arm) if row.shown else None for row in rows]
     most = max(1.0, *(sum(part) for part in parts if part))
@@ -232,7 +232,7 @@ def _token_text(shown: Shown) -> str:
 def _token_note(shown: Sequence[Shown]) -> str:
     notes = []
     if any(not item.arm.prompt_tokens_reported and item.arm.prompt_tokens is not None for item in shown):
-        notes.append("~ own count, as the provider did not report the tokens of every trial.")
+        notes.append("~ estimated, as the provider did not report the tokens of every trial.")
     if any(
         item.arm.prompt_tokens is not None and (item.arm.definition_tokens_total or 0) > item.arm.prompt_tokens
         for item in shown

@@ -52,7 +52,7 @@ _HALO = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 _PROMPTS = "Accuracy against prompt tokens"
 _DEFINITIONS = "Accuracy against definition tokens"
 _PROMPT_AXIS = "prompt tokens of a trial, over all its requests (mean)"
-_DEFINITION_AXIS = "definition tokens at the first request (mean, own count)"
+_DEFINITION_AXIS = "definition tokens at the first request (mean, estimated)"
 _ORACLE_TEXT = "oracle: for orientation only"
 
 

@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS requests (    -- every request that came to an end, a
     reply TEXT,                          -- JSON
     offer TEXT NOT NULL,                 -- what was offered, see offers
     tools INTEGER NOT NULL,              -- how many that were
-    definition_tokens INTEGER NOT NULL,  -- own count
+    definition_tokens INTEGER NOT NULL,  -- estimated
     prompt_tokens INTEGER,               -- this and the next three as reported; NULL where the provider does not say
     completion_tokens INTEGER,
     cached_read_tokens INTEGER,
@@ -74,8 +74,8 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
     completion_tokens INTEGER,
     cached_read_tokens INTEGER,
     cached_write_tokens INTEGER,
-    invalidated_tokens INTEGER,          -- own count: prefix made uncacheable by changes of the tools offered
-    repeated_tokens INTEGER,             -- own count: prompts of all requests but the last, which the next begin with
+    invalidated_tokens INTEGER,          -- estimated: prefix made uncacheable by changes of the tools offered
+    repeated_tokens INTEGER,             -- estimated: prompts of all requests but the last, which the next begin with
     requests INTEGER NOT NULL,           -- retries not among them
     retries INTEGER NOT NULL,
     latency_seconds REAL NOT NULL,       -- of all answered requests together

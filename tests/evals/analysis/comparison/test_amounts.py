@@ -125,7 +125,7 @@ def test_E6_tokens_of_different_tokenizers_are_not_compared() -> None:
     assert same_model[Measure.PROMPT_TOKENS].difference == 0  # as one provider counts them
     unreported = [[tried(prompt_tokens=None)]] * 2
     own = contrasts(unreported, arms, (ARM, replace(ARM, tokenizer="claude")))[Measure.PROMPT_TOKENS]
-    assert (own.difference, own.reasons) == (None, (reason,)), "our own counts are of different tokenizers, too"
+    assert (own.difference, own.reasons) == (None, (reason,)), "our estimates are of different tokenizers, too"
 
 
 def test_without_cases_there_is_nothing_to_compare() -> None:

@@ -53,7 +53,7 @@ class Asked:
         variant: Of the toolset.
         tools: At the first request.
         offer: Digest of what was offered first, or one a case.
-        prompt: Tokens of all requests, own count.
+        prompt: Tokens of all requests, estimated.
         reason: Why what was not asked was not.
     """
 

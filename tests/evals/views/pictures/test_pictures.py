@@ -206,7 +206,7 @@ def test_E6_tokens_that_were_reported_in_part_are_drawn_as_our_own() -> None:
     [arm] = summary.arms
     assert format_prompt_tokens(arm) == "~230"
     captions = {picture.name: picture.caption for picture in draw_pictures(summary, pngs=False)}
-    assert "~ own count, as the provider did not report the tokens of every trial." in captions["tokens"]
+    assert "~ estimated, as the provider did not report the tokens of every trial." in captions["tokens"]
     assert "fewer tokens than we do" not in captions["tokens"]
 
 
