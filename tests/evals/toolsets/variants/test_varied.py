@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -20,7 +21,7 @@ from tests.evals.toolsets.samples import (
     toolset,
     use,
 )
-from tests.evals.toolsets.test_contract import CALLS, NAMES, ROLES, cases
+from tests.evals.toolsets.test_contract import CALLS, NAMES, ROLES, SEARCHES, cases
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.tokens import EstimateCounter, count_tool_tokens
 from toolbelt.evals.cases.case import Case
@@ -37,6 +38,9 @@ VARIANTS = (
     "shuffled", "padded:9000", "distractors:5", "distractors:5:near", "distractors:9999", "anonymous", "undescribed",
     "shuffled+padded:9000+distractors:3:near+anonymous+undescribed",
 )  # fmt: skip
+EVERY_CHANGE = VARIANTS[-1]
+KINDS = ("loadout:half", "tiered", "dynamic:helper", "oracle+9:near", SEARCHES[0])
+"""One toolset of each kind; the others differ from these in what they offer, not in how a variant changes it."""
 PUSH = case(("git/git_push",), "push")
 
 
@@ -50,8 +54,9 @@ def again(conversation: Conversation, epoch: int) -> Conversation:
     return replace(conversation, epoch=epoch)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "variant"), [*((name, EVERY_CHANGE) for name in NAMES), *product(KINDS, VARIANTS[:-1])]
+)
 @pytest.mark.parametrize("key", CATALOGS)
 def test_E1_a_variant_keeps_the_contract_of_its_toolset(name: str, variant: str, key: str) -> None:
     catalog = CATALOGS[key]
