@@ -19,6 +19,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "report": ("toolbelt.evals.cli.export:report", "Table, page, Markdown, CSV and pictures of a run."),
         "compare": ("toolbelt.evals.cli.compare:compare", "Compare two runs, or arms of one run, with intervals."),
         "recommend": ("toolbelt.evals.cli.recommend:recommend", "The recommended toolset of each model of a run."),
+        "search": ("toolbelt.evals.cli.search:search", "How well rankers find the right tools: recall, MRR, nDCG."),
         "gate": ("toolbelt.evals.cli.gate:gate", "Pass or fail a run against a baseline and limits, for CI."),
         "baseline": ("toolbelt.evals.cli.baseline:baseline", "Save the results of a run as a file to commit."),
         "export": ("toolbelt.evals.cli.export:export", "A run as JSON, CSV, Parquet, JUnit XML, Markdown or HTML."),

@@ -16,6 +16,15 @@ from toolbelt.evals.analysis.summary import summarize
 from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate
 from toolbelt.evals.probing import results as probing
+from toolbelt.evals.retrieval import retrieval
+from toolbelt.evals.retrieval.retrieval import (
+    GroupMeasures,
+    Mean,
+    PointAtK,
+    RankerContrast,
+    RankerMeasures,
+    SearchedDataset,
+)
 from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.views.result_data import ArmFinding, ResultArm, ResultData
 from toolbelt.views.json_values import json_schemas
@@ -28,6 +37,7 @@ SCHEMAS: Mapping[str, str] = MappingProxyType(
         "baseline": baseline_format.SCHEMA,
         "compatibility": compatibility.SCHEMA,
         "probe": probing.SCHEMA,
+        "search": retrieval.SCHEMA,
     }
 )
 """Every document that has a schema, and the value of its `schema` field: a name and a version. The version is raised
@@ -51,6 +61,14 @@ _PARTS: Mapping[str, Mapping[str, type]] = MappingProxyType(
         },
         "comparison": {"model_responses": ModelResponses, "answer_origin": AnswerOrigin},
         "compatibility": {"rate": Rate},
+        "search": {
+            "mean": Mean,
+            "point": PointAtK,
+            "group": GroupMeasures,
+            "ranker": RankerMeasures,
+            "contrast": RankerContrast,
+            "dataset": SearchedDataset,
+        },
     }
 )
 """The parts of documents that are dataclasses, from which their schemas come; the rest is in the files."""

@@ -69,26 +69,53 @@ def clustered_interval(counts: Iterable[tuple[int, int]], level: float = 0.95) -
     Raises:
         ValueError: a count or the level is out of range, or there are no trials.
     """
-    successes, n, size = _effective(counts, level)
-    share = min(1.0, successes / n)
+    return _interval(*_effective(counts, level), level)
+
+
+def mean_interval(sums: Iterable[tuple[float, int]], level: float = 0.95) -> tuple[float, float]:
+    """Score interval of a mean of values in 0..1 that come in clusters, such as the recall of cases.
+
+    It is `clustered_interval` for values that may be fractions: these vary less than trials that are right or wrong, so
+    that fewer of them are as good as many trials. Where all are 0 or 1 and stand alone it is Wilson's interval.
+
+    Args:
+        sums: For each cluster, the sum of its values and how many there are.
+        level: Coverage, a fraction between 0 and 1.
+
+    Returns:
+        `(low, high)`, both fractions in 0..1; never of zero width.
+
+    Raises:
+        ValueError: a sum or the level is out of range, or there are no values.
+    """
+    return _interval(*_effective(sums, level, least_effect=0.0), level)
+
+
+def _interval(total: float, n: int, size: float, level: float) -> tuple[float, float]:
+    share = min(1.0, total / n)
     return wilson_interval(share * size, size, level)
 
 
-def _effective(counts: Iterable[tuple[int, int]], level: float) -> tuple[int, int, float]:
-    """Successes, trials, and how many independent trials would say as much: at most all, at least the clusters."""
+def _effective(
+    counts: Iterable[tuple[float, int]], level: float, *, least_effect: float = 1.0
+) -> tuple[float, int, float]:
+    """Successes, trials, and how many independent trials would say as much: at least the clusters.
+
+    The design effect is at least `least_effect`, so that with 1 they are at most all trials.
+    """
     clusters = [(successes, n) for successes, n in counts if successes or n]
     if not clusters or any(not 0 <= successes <= n for successes, n in clusters):
         raise ValueError("Each cluster has 0 successes or more, and no more than it has trials; one trial at least.")
     if not 0 < level < 1:
         raise ValueError(f"A level lies between 0 and 1; {level} does not.")
     successes, n = sum(s for s, _ in clusters), sum(size for _, size in clusters)
-    if len(clusters) == n:
+    if len(clusters) == n and least_effect == 1:
         return successes, n, float(n)
     share = successes / n
     greatest = sum(size * size for _, size in clusters) / n  # design effect if every cluster's trials go all alike
     scatter = sum((s - share * size) ** 2 for s, size in clusters)
     effect = (scatter + _DOUBT * greatest) / (n * share * (1 - share) + _DOUBT)
-    size = n / max(1.0, effect)
+    size = n / max(least_effect, effect)
     if len(clusters) == 1:
         return successes, n, min(size, n / greatest)
     narrowed = size * (_student_t(level, n - 1) / _student_t(level, len(clusters) - 1)) ** 2

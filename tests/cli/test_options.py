@@ -37,7 +37,7 @@ def test_the_commands_there_are() -> None:
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
         *(
             f"eval {name}"
-            for name in ("run", "resume", "merge", "list", "show", "report", "compare", "recommend", "gate")
+            for name in ("run", "resume", "merge", "list", "show", "report", "compare", "recommend", "search", "gate")
         ),
         *(f"eval baseline {name}" for name in ("save", "show")),
         "eval export",

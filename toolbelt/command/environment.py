@@ -41,7 +41,7 @@ _IN_ADDRESSES = ("AWS_REGION", "AWS_REGION_NAME", "VERTEXAI_LOCATION", "VERTEXAI
 """Put into a provider's address as they are: `evil.example/` would be one of its own."""
 _PART_OF_ADDRESS = re.compile(r"[A-Za-z0-9_-]*")
 
-_WRITTEN_TO = ("_STORE", "_OUTPUT", "_REPORT", "_JUNIT", "_MARKDOWN", "_CACHE_DIR", "_RESPONSE_CACHE")
+_WRITTEN_TO = ("_STORE", "_OUTPUT", "_REPORT", "_JUNIT", "_MARKDOWN", "_PLOT", "_CACHE_DIR", "_RESPONSE_CACHE")
 """How settings end that name what is written."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 

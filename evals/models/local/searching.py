@@ -12,7 +12,7 @@ from typing import Any
 from toolbelt.catalog import Tool
 from toolbelt.catalog.definitions import openai_definition
 from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS
+from toolbelt.catalog.ranking.regex import join_pattern
 from toolbelt.catalog.ranking.text import STOP_WORDS, split_as_written
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.local.history import History
@@ -96,14 +96,7 @@ def _write(wish: Sequence[str], history: History, search: KnownSearch) -> str:
     """The words of a wish as the user wrote them, as words or as a pattern."""
     words = dict(split_as_written(f"{history.query}\n{history.before}"))
     written = [word for word, (form, *_) in words.items() if form in wish and form not in STOP_WORDS]
-    if not search.is_pattern:
-        return " ".join(written)
-    pattern = ""
-    for word in map(re.escape, written):
-        longer = f"{pattern}|{word}" if pattern else word
-        if len(longer) <= MAX_PATTERN_CHARS - len("(?i)"):
-            pattern = longer
-    return pattern
+    return join_pattern(written) if search.is_pattern else " ".join(written)
 
 
 def _choose_group(wish: Sequence[str], search: KnownSearch, tried: set[str]) -> str:

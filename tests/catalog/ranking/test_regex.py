@@ -6,7 +6,7 @@ import pytest
 
 from toolbelt.catalog import Tool
 from toolbelt.catalog.ranking.ranker import Field, QueryError, QueryProblem
-from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS, RegexIndex, RegexRanker
+from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS, RegexIndex, RegexRanker, make_pattern
 
 ARGUMENT = Tool("forecast", "Tells the weather.", {"properties": {"slack_channel": {"description": "Which room"}}})
 TEXT = Tool("notify", "Posts to Slack or slack-like rooms.")
@@ -59,6 +59,19 @@ def test_S2_a_pattern_that_takes_exponential_time_is_stopped() -> None:
     assert refused.value.problem is QueryProblem.TIMEOUT
     with pytest.raises(QueryError):
         index.within({"t"}).search(r"^(\w|\w\w|x)*$", 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        pytest.param("Post it to Slack, to slack_ops", "(?i)Post|Slack|slack|ops", id="any-word-in-any-case"),
+        pytest.param("what is c++?", "(?i)c", id="signs-are-no-words"),
+        pytest.param("what is it", "", id="stop-words-alone"),
+        pytest.param(f"{'x' * 190} {'y' * 190} end", f"(?i){'x' * 190}|end", id="as-many-as-there-is-room-for"),
+    ],
+)
+def test_S3_the_pattern_of_a_message_is_any_of_its_words(text: str, pattern: str) -> None:
+    assert make_pattern(text) == pattern
 
 
 def test_S2_a_part_is_searched_alone() -> None:

@@ -17,7 +17,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.columns import AMOUNTS, RATES
 from toolbelt.providers.chat import Sampling
 
-OWN = ("run", "comparison", "compatibility", "probe")
+OWN = ("run", "comparison", "compatibility", "probe", "search")
 
 
 def parts(schema: Any) -> Iterator[dict[str, Any]]:

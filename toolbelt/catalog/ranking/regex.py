@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from toolbelt.catalog.ranking.ranker import Field, QueryError, QueryProblem, SearchHit
+from toolbelt.catalog.ranking.text import STOP_WORDS, split_as_written
 from toolbelt.catalog.tool import Tool
 
 MAX_PATTERN_CHARS = 200
 """Characters of a pattern, as in Anthropic's documentation."""
+ANY_CASE = "(?i)"
+"""Before a pattern whose upper and lower case are the same."""
 MAX_SECONDS = 1.0
 """For one search: a pattern may take exponential time."""
 _LEAST_SECONDS = 1e-4
 _MAX_MATCH_CHARS = 100
 _SCORES = MappingProxyType({Field.NAME: 3.0, Field.DESCRIPTION: 2.0, Field.ARGUMENTS: 1.0})
+
+
+def make_pattern(text: str) -> str:
+    """A pattern for a text that is none: any of its words matches, in any case.
+
+    Stop words are left out, and words for which there is no room; empty if no word is left.
+    """
+    written = (word for word, (form, *_) in split_as_written(text) if form not in STOP_WORDS)
+    pattern = join_pattern(dict.fromkeys(written))
+    return f"{ANY_CASE}{pattern}" if pattern else ""
+
+
+def join_pattern(words: Iterable[str]) -> str:
+    """A pattern that any of the words matches, with room for `ANY_CASE`; words for which there is none are left out."""
+    pattern = ""
+    for word in map(re.escape, words):
+        longer = f"{pattern}|{word}" if pattern else word
+        if len(ANY_CASE) + len(longer) <= MAX_PATTERN_CHARS:
+            pattern = longer
+    return pattern
 
 
 class RegexRanker:

@@ -1,0 +1,157 @@
+"""`toolbelt eval search`."""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from toolbelt.command.groups import examples
+from toolbelt.command.options import config_option, json_option, option
+from toolbelt.command.rankers import RANK_HELP, open_ranker_named, yes_option
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
+from toolbelt.evals.cli.files import keep_apart
+from toolbelt.evals.cli.options import CommaList, range_type
+from toolbelt.evals.retrieval.evaluate import Grouping, SearchRequest, evaluate_rankers
+from toolbelt.evals.retrieval.retrieval import Retrieval, retrieval_data
+from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter
+from toolbelt.render.screen import ConsoleReporter, notify, print_json, show_blocks
+from toolbelt.stores.files import make_way_for, replacing, write_text
+
+_PICTURES = (".svg", ".png")
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval search",
+        "toolbelt eval search --rank words --rank regex --dataset tiered --plot recall.svg",
+        "toolbelt eval search --rank words,python:mine:make_search --dataset ./mine --whole-catalog --by kind",
+    )
+)
+@option(
+    "--rank",
+    "-r",
+    "ranks",
+    type=CommaList(),
+    multiple=True,
+    default=("words",),
+    show_default=True,
+    metavar="R",
+    help=f"{RANK_HELP} Again or with commas for more, which are compared with the first.",
+)
+@option(
+    "--dataset",
+    "-d",
+    "datasets",
+    type=CommaList(),
+    multiple=True,
+    default=("assistant",),
+    show_default=True,
+    metavar="D",
+    help="A shipped dataset, a folder with cases.jsonl and a catalog, or a file of cases; again for more.",
+)
+@own_catalog_option
+@option("--whole-catalog", is_flag=True, help="Search the whole catalog, also in cases that offer a part of it.")
+@option(
+    "--by",
+    type=click.Choice([grouping.value for grouping in Grouping]),
+    help="Also break recall down by this.  [default: language, if cases are tagged with one]",
+)
+@option(
+    "--kind", "kinds", type=CommaList(), multiple=True, metavar="K", help="Only cases of this kind; again for more."
+)
+@option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
+@option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
+@option(
+    "--limit", type=range_type(SETTING_RANGES["filter.limit"]), metavar="N", help="Only N cases, drawn with --seed."
+)
+@option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of the draw of cases, and of what is drawn for intervals.",
+)
+@option(
+    "--plot",
+    metavar="FILE",
+    envvar="TOOLBELT_EVAL_SEARCH_PLOT",
+    help="Draw recall against k, as .svg or .png.",
+)
+@option("--output", "-o", metavar="FILE", envvar="TOOLBELT_EVAL_SEARCH_OUTPUT", help="Write it as Markdown, too.")
+@option("--force", is_flag=True, help="Replace files that exist.")
+@yes_option
+@config_option
+@json_option
+def search(
+    ranks: tuple[str, ...],
+    datasets: tuple[str, ...],
+    catalog: str | None,
+    whole_catalog: bool,
+    by: str | None,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    ids: tuple[str, ...],
+    limit: int | None,
+    seed: int,
+    plot: str | None,
+    output: str | None,
+    force: bool,
+    yes: bool,
+    config: str | None,
+    as_json: bool,
+) -> None:
+    """How well rankers find the right tools of cases: recall, MRR and nDCG with intervals, and paired differences.
+
+    No model is asked. The last user message of each case that needs a tool is searched for, among the tools that the
+    case offers if it says so, else in the whole catalog. `regex` searches for a pattern that any word of the message
+    matches. Recall@k is the best share, over accepted answers, of its tools within the first k.
+    """
+    keep_apart({}, {"--plot": plot, "--output": output})
+    if plot is not None and Path(plot).suffix.lower() not in _PICTURES:
+        raise ToolbeltError(f"--plot draws {' and '.join(_PICTURES)}; {plot!r} ends otherwise.")
+    for path in filter(None, (plot, output)):
+        make_way_for(path, overwrite=force or not Path(path).is_file())
+    names = dict.fromkeys(name.strip() for text in ranks for name in text.split(","))
+    rankers = dict(open_ranker_named(name, yes=yes) for name in names)
+    request = SearchRequest(
+        CaseFilter(kinds, tags, ids, limit), seed, whole_catalog, None if by is None else Grouping(by)
+    )
+    with ExitStack() as stack:
+        opened = []
+        for reference in dict.fromkeys(datasets):
+            dataset, _ = open_with_project(reference, catalog, config)
+            opened.append(stack.enter_context(contextlib.closing(dataset)))
+        retrieval = evaluate_rankers(opened, list(rankers.items()), request, ConsoleReporter())
+    if plot is not None:
+        _draw(retrieval, Path(plot), force=force)
+    if output is not None:
+        _write(retrieval, Path(output), force=force)
+    if as_json:
+        print_json(retrieval_data(retrieval))
+    else:
+        from toolbelt.evals.views.retrieval import retrieval_view
+
+        show_blocks(retrieval_view(retrieval))
+
+
+def _draw(retrieval: Retrieval, path: Path, *, force: bool) -> None:
+    from toolbelt.evals.views.pictures.recall import draw_recall
+
+    is_svg = path.suffix.lower() == ".svg"
+    picture = draw_recall(retrieval, pngs=not is_svg)
+    with replacing(path, "wb", overwrite=force) as file:
+        file.write(picture.svg if is_svg else picture.png)
+    notify(f"wrote {path}")
+
+
+def _write(retrieval: Retrieval, path: Path, *, force: bool) -> None:
+    from toolbelt.evals.views.retrieval import retrieval_view
+    from toolbelt.render.markdown import render_markdown
+
+    write_text(path, render_markdown(retrieval_view(retrieval)) + "\n", overwrite=force)
+    notify(f"wrote {path}")

@@ -1,0 +1,1 @@
+"""How well rankers find the right tools: cases are searched, and no model is asked (rule S3)."""
