@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -62,12 +62,13 @@ WITHIN_EVALS = (
     ("cli",),
 )
 """The floors of the harness, the lowest first; parts of one floor may import each other, but not in a circle."""
+WITHIN_MCP = (("configs",), ("logs",), ("upstreams",), ("gateway",), ("sync", "serving"))
 ONE_WAY_IN = {
     "tiktoken": {"toolbelt.providers.tokenizers"},
     "litellm": {"toolbelt.providers.litellm_loading"},
     "pandas": {"toolbelt.evals.views.frames"},
     "matplotlib": {"toolbelt.evals.views.pictures.canvas"},
-    "pydantic": {"toolbelt.mcp.front", "toolbelt.runtime.annotations"},  # the SDK takes messages as models
+    "pydantic": {"toolbelt.mcp.gateway.front", "toolbelt.runtime.annotations"},  # the SDK takes messages as models
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
     "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.results"},
     "docstring_parser": {"toolbelt.runtime.signatures"},
@@ -144,12 +145,12 @@ SIBLING_ONLY = {
     "toolbelt.evals.views.pictures.placing": "places labels, whatever they belong to",
     "toolbelt.importers.openapi.arguments": "the arguments of one operation; together over 400 lines",
     "toolbelt.importers.openapi.loops": "schemas that contain themselves; together over 400 lines",
-    "toolbelt.mcp.call_audit": "records of calls; the log knows nothing of the protocol",
-    "toolbelt.mcp.http": "any server of the SDK over HTTP; knows nothing of gateways",
-    "toolbelt.mcp.http_clients": "which client a request belongs to, apart from who is let in",
-    "toolbelt.mcp.idleness": "when a connection is not needed; together over 400 lines",
-    "toolbelt.mcp.line_streams": "pipes for the SDK; knows nothing of gateways",
-    "toolbelt.mcp.processes": "one of the transports; together over 400 lines",
+    "toolbelt.mcp.gateway.call_audit": "records of calls; the log knows nothing of the protocol",
+    "toolbelt.mcp.serving.http": "any server of the SDK over HTTP; knows nothing of gateways",
+    "toolbelt.mcp.serving.http_clients": "which client a request belongs to, apart from who is let in",
+    "toolbelt.mcp.upstreams.idleness": "when a connection is not needed; together over 400 lines",
+    "toolbelt.mcp.serving.line_streams": "pipes for the SDK; knows nothing of gateways",
+    "toolbelt.mcp.upstreams.processes": "one of the transports; together over 400 lines",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",
@@ -231,18 +232,20 @@ def test_imports_go_down_or_sideways() -> None:
     assert above == []
 
 
-def _floor_within_evals(module: str) -> int:
-    part = module.removeprefix("toolbelt.evals.").split(".")[0]
-    return next(floor for floor, parts in enumerate(WITHIN_EVALS) if part in parts)
+@pytest.mark.parametrize(
+    ("package", "floors"), [("toolbelt.evals", WITHIN_EVALS), ("toolbelt.mcp", WITHIN_MCP)], ids=["evals", "mcp"]
+)
+def test_imports_within_a_package_go_down_or_sideways(package: str, floors: Sequence[Sequence[str]]) -> None:
+    def floor(module: str) -> int:
+        part = module.removeprefix(f"{package}.").split(".")[0]
+        return next(floor for floor, parts in enumerate(floors) if part in parts)
 
-
-def test_imports_within_the_harness_go_down_or_sideways() -> None:
-    inside = [module for module in MODULES if module.startswith("toolbelt.evals.")]
     above = [
         f"{module} imports from above: {target}"
-        for module in inside
+        for module in MODULES
+        if module.startswith(f"{package}.")
         for target in _imports(MODULES[module])
-        if target.startswith("toolbelt.evals.") and _floor_within_evals(target) > _floor_within_evals(module)
+        if target.startswith(f"{package}.") and floor(target) > floor(module)
     ]
     assert above == []
 

@@ -18,8 +18,8 @@ import yaml
 from tests.cli.conftest import Toolbelt, project, toolbelt
 from tests.documents import PAGES, ROOT, Block, anchors, blocks, links, read
 from toolbelt.cli.root import root
-from toolbelt.mcp.approvals import Approvals
-from toolbelt.mcp.client_configs import read_client_config
+from toolbelt.mcp.configs.approvals import Approvals
+from toolbelt.mcp.configs.client_configs import read_client_config
 from toolbelt.stores.files import state_folder
 
 __all__ = ["project", "toolbelt"]  # fixtures

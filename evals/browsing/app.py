@@ -24,11 +24,11 @@ from starlette.types import Message, Receive, Scope, Send
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.browsing.documents import Documents, own_style
 from toolbelt.evals.viewer.rendering import page_digests
-from toolbelt.mcp.http_access import HttpAddress, HttpRules, Tokens
-from toolbelt.mcp.http_door import HttpDoor
-from toolbelt.mcp.limited_log import LimitedLog
-from toolbelt.mcp.signals import stopping_at_signals
-from toolbelt.mcp.web_server import HttpLimits, WebServer, configure, listen
+from toolbelt.mcp.logs.limited_log import LimitedLog
+from toolbelt.mcp.serving.http_access import HttpAddress, HttpRules, Tokens
+from toolbelt.mcp.serving.http_door import HttpDoor
+from toolbelt.mcp.serving.signals import stopping_at_signals
+from toolbelt.mcp.serving.web_server import HttpLimits, WebServer, configure, listen
 from toolbelt.text import visible
 
 Result = TypeVar("Result")

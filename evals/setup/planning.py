@@ -183,8 +183,8 @@ def find_serving_digests(project: Project, catalog: Catalog, specs: Iterable[Too
     """
     if not any(plugin.server for plugin in catalog.plugins):
         return {}
-    from toolbelt.mcp.discovery import list_definitions, make_discovery
-    from toolbelt.mcp.surface import make_surface, served_names, serving_digest
+    from toolbelt.mcp.gateway.discovery import list_definitions, make_discovery
+    from toolbelt.mcp.gateway.surface import make_surface, served_names, serving_digest
 
     digests = {}
     for spec in specs:

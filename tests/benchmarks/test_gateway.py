@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.test_eval_against_harnesses import RIVALS
-from tests.mcp.test_fidelity import synced_definitions, write_project
+from tests.mcp.gateway.test_fidelity import synced_definitions, write_project
 from tests.servers.mcp_running import everything_stdio
 from tests.servers.raw_mcp import RawClient, open_stdio
 

@@ -14,8 +14,8 @@ from tests.servers.mcp_scripts import listed_tool, write_config, write_script
 from tests.wording import mentions
 from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.mcp.served_list import list_served
-from toolbelt.mcp.surface import make_surface
+from toolbelt.mcp.gateway.served_list import list_served
+from toolbelt.mcp.gateway.surface import make_surface
 from toolbelt.project.opening import open_project
 from toolbelt.stores.token_cache import CachedTokenCounter
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from tests.wording import mentions
-from toolbelt.mcp.approvals import Approvals
+from toolbelt.mcp.configs.approvals import Approvals
 from toolbelt.project.opening import open_project
 
 

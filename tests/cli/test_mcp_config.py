@@ -17,8 +17,8 @@ from tests.cli.conftest import Toolbelt
 from tests.mcp.gateways import write_project
 from tests.mcp.small import small_server
 from tests.wording import mentions
-from toolbelt.mcp.approvals import Approvals
-from toolbelt.mcp.client_configs import read_client_config, starts_gateway
+from toolbelt.mcp.configs.approvals import Approvals
+from toolbelt.mcp.configs.client_configs import read_client_config, starts_gateway
 from toolbelt.project.opening import open_project
 
 CLIENT = """{

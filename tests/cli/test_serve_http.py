@@ -23,7 +23,7 @@ from tests.mcp.gateways import write_project
 from tests.mcp.small import synced_plugin
 from tests.mcp.tiny import tiny_server
 from tests.servers.mcp_tiny import DEFINITIONS
-from toolbelt.mcp.processes import has_processes
+from toolbelt.mcp.upstreams.processes import has_processes
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 PARAMS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}

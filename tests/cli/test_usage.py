@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolbelt
-from tests.mcp.test_usage import write_log
+from tests.mcp.logs.test_usage import write_log
 from tests.wording import mentions
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from toolbelt.catalog.tokens import EstimateCounter
-from toolbelt.mcp.audit import AuditLog, CallRecord, CallStatus, OfferedTool, SessionRecord
+from toolbelt.mcp.logs.audit import AuditLog, CallRecord, CallStatus, OfferedTool, SessionRecord
 
 SESSION = SessionRecord(
     "s1",

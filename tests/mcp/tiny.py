@@ -9,8 +9,8 @@ from tests.mcp.small import synced_catalog, synced_plugin
 from tests.servers.mcp_tiny import DEFINITIONS
 from toolbelt.loadouts.loadout import ToolLoadout
 from toolbelt.loadouts.registry import ToolLoadoutRegistry
-from toolbelt.mcp.servers import ServerSpec, Transport
-from toolbelt.mcp.surface import Surface, make_surface
+from toolbelt.mcp.configs.servers import ServerSpec, Transport
+from toolbelt.mcp.gateway.surface import Surface, make_surface
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "mcp_tiny.py"
 

@@ -12,7 +12,7 @@ from tests.wording import mentions
 from toolbelt.catalog import Tool
 from toolbelt.catalog.ranking.spec import parse_rank
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.mcp.approvals import Approvals
+from toolbelt.mcp.configs.approvals import Approvals
 from toolbelt.project.rankers import open_ranker
 from toolbelt.servers.spec import Approvable, PythonReference
 from toolbelt.stores.files import state_folder

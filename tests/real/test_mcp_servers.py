@@ -27,7 +27,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.relayed import settle
 from tests.real.mcp_servers import EVERYTHING, INSPECTOR, PYTHON, find_servers, run_everything
 from tests.servers.raw_mcp import ANSWERS, Json, RawClient, open_http, open_stdio
-from toolbelt.mcp.surface import make_surface, serving_digest
+from toolbelt.mcp.gateway.surface import make_surface, serving_digest
 from toolbelt.project.opening import open_project
 
 if not EVERYTHING.exists():

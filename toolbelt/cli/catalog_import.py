@@ -18,8 +18,8 @@ from toolbelt.command.servers import INCOMPLETE, ask_for_tools, exit_code_of, ti
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.importers import import_catalog
 from toolbelt.importers.formats import FORMATS, recognise
-from toolbelt.mcp.client_configs import ClientForm, read_client_config
-from toolbelt.mcp.sync import Listing, sync_catalog
+from toolbelt.mcp.configs.client_configs import ClientForm, read_client_config
+from toolbelt.mcp.sync.sync import Listing, sync_catalog
 from toolbelt.patterns import fold
 from toolbelt.render.screen import notify, print_json
 from toolbelt.servers.spec import ServerSpec

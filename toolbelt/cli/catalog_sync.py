@@ -29,10 +29,10 @@ from toolbelt.command.servers import (
 )
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, Severity
-from toolbelt.mcp.changes import find_changes
-from toolbelt.mcp.project_servers import find_servers
-from toolbelt.mcp.sync import sync_catalog
-from toolbelt.mcp.sync_views import changes_view, servers_view
+from toolbelt.mcp.configs.project_servers import find_servers
+from toolbelt.mcp.sync.changes import find_changes
+from toolbelt.mcp.sync.sync import sync_catalog
+from toolbelt.mcp.sync.sync_views import changes_view, servers_view
 from toolbelt.project.opening import examine_project, open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
 from toolbelt.render.screen import notify, print_json, show_blocks

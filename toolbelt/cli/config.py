@@ -88,7 +88,7 @@ def _server_data(server: WrittenServer) -> dict[str, Any]:
     """A server with its secrets masked; one of a client's file with that file."""
     if server.spec is None:
         return {"name": server.name, "from": server.from_file}
-    from toolbelt.mcp.servers import masked_data  # few projects have servers
+    from toolbelt.mcp.configs.servers import masked_data  # few projects have servers
 
     return {key: value for key, value in masked_data(server.spec).items() if key != "source"}
 

@@ -32,11 +32,11 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.inspection_json import inspection_data
 from toolbelt.loadouts.inspection_view import inspection_view
-from toolbelt.mcp.changes import find_changes
-from toolbelt.mcp.client_configs import find_client_configs, read_client_config
-from toolbelt.mcp.starter import BUDGET, STARTER, choose_starter, format_starter
-from toolbelt.mcp.sync import Listing, sync_catalog
-from toolbelt.mcp.sync_views import plugins_view, servers_view
+from toolbelt.mcp.configs.client_configs import find_client_configs, read_client_config
+from toolbelt.mcp.sync.changes import find_changes
+from toolbelt.mcp.sync.starter import BUDGET, STARTER, choose_starter, format_starter
+from toolbelt.mcp.sync.sync import Listing, sync_catalog
+from toolbelt.mcp.sync.sync_views import plugins_view, servers_view
 from toolbelt.project.opening import open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
 from toolbelt.render.screen import ConsoleReporter, notify, print_findings, print_json, show_blocks

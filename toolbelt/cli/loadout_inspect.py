@@ -17,7 +17,7 @@ from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.text import plural, visible
 
 if TYPE_CHECKING:
-    from toolbelt.mcp.served_list import ServedList
+    from toolbelt.mcp.gateway.served_list import ServedList
 
 MANY_TOOLS = 250
 """Above this many active tools their names are shown only when asked for."""
@@ -108,8 +108,8 @@ def _print_inspection(inspection: Inspection, served: ServedList | None = None) 
 
 
 def _list_served(project: Project, inspection: Inspection) -> ServedList:
-    from toolbelt.mcp.served_list import list_served  # for what is served alone
-    from toolbelt.mcp.surface import make_surface
+    from toolbelt.mcp.gateway.served_list import list_served  # for what is served alone
+    from toolbelt.mcp.gateway.surface import make_surface
 
     return list_served(make_surface(inspection.resolution), project.catalog, project.counter)
 

@@ -14,11 +14,11 @@ from toolbelt.command.options import option, project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.command.servers import ask_for_tools, exit_code_of, timeout_option, yes_option
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.client_limits import CLIENT_LIMITS, ClientFinding, find_refusals
-from toolbelt.mcp.served_list import ServedList, list_served
-from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface
-from toolbelt.mcp.sync import Listing, ServerStatus
-from toolbelt.mcp.verification import verify_tools
+from toolbelt.mcp.configs.client_limits import CLIENT_LIMITS, ClientFinding, find_refusals
+from toolbelt.mcp.gateway.served_list import ServedList, list_served
+from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, make_surface
+from toolbelt.mcp.gateway.verification import verify_tools
+from toolbelt.mcp.sync.sync import Listing, ServerStatus
 from toolbelt.render.screen import print_json
 from toolbelt.text import plural, visible
 

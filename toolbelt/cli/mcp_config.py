@@ -15,9 +15,9 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
-from toolbelt.mcp.client_configs import FoundConfig, list_client_places, read_client_config
-from toolbelt.mcp.client_editing import (
+from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
+from toolbelt.mcp.configs.client_configs import FoundConfig, list_client_places, read_client_config
+from toolbelt.mcp.configs.client_editing import (
     ClientChange,
     find_moved,
     gateway_entry,
@@ -25,7 +25,7 @@ from toolbelt.mcp.client_editing import (
     undo_change,
     write_change,
 )
-from toolbelt.mcp.variables import needed_variables
+from toolbelt.mcp.configs.variables import needed_variables
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json
 from toolbelt.stores.catalogs import find_shipped_catalog

@@ -11,12 +11,12 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.mcp.logins import LoginStore, canonical_url
+from toolbelt.mcp.upstreams.logins import LoginStore, canonical_url
 from toolbelt.render.screen import notify, print_json
 from toolbelt.text import visible
 
 if TYPE_CHECKING:
-    from toolbelt.mcp.variables import ResolvedServer
+    from toolbelt.mcp.configs.variables import ResolvedServer
 
 SECRET_VARIABLE = "TOOLBELT_CLIENT_SECRET"  # noqa: S105  the name of a variable
 
@@ -48,8 +48,8 @@ def login(
     server = _open_server(name, config, yes=yes)
     import asyncio
 
-    from toolbelt.mcp.login import LoginSettings, log_in
-    from toolbelt.mcp.serving import quiet_sdk
+    from toolbelt.mcp.serving.stdio import quiet_sdk
+    from toolbelt.mcp.upstreams.login import LoginSettings, log_in
 
     def show(page: str) -> None:
         notify(f"Open this page and log in: {visible(page)}")
@@ -92,7 +92,7 @@ def _open_server(name: str, config: str | None, *, yes: bool) -> ResolvedServer:
         ToolbeltError: there is none of that name, it is a process, not approved, or a variable has no value.
     """
     from toolbelt.command.approval import approve
-    from toolbelt.mcp.variables import resolve
+    from toolbelt.mcp.configs.variables import resolve
 
     specs = {spec.name: spec for spec in open_current_project(None, config).servers}
     if name not in specs:

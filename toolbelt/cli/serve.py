@@ -18,19 +18,19 @@ from toolbelt.command.http_options import HttpOptions, announce, http_options, r
 from toolbelt.command.options import catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.mcp.audit import AuditLog, audit_folder
-from toolbelt.mcp.discovery import DiscoverMode, make_discovery
-from toolbelt.mcp.meta_tools import cut
-from toolbelt.mcp.surface import NAME_LIMIT, Surface, make_surface, served_names
-from toolbelt.mcp.toolkit_surface import AgentSurface, make_agent_surface
+from toolbelt.mcp.gateway.discovery import DiscoverMode, make_discovery
+from toolbelt.mcp.gateway.meta_tools import cut
+from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, make_surface, served_names
+from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
+from toolbelt.mcp.logs.audit import AuditLog, audit_folder
 from toolbelt.render.screen import notify
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 from toolbelt.toolkits.toolkit import MetaRole
 
 if TYPE_CHECKING:
-    from toolbelt.mcp.gateway import Gateway
-    from toolbelt.mcp.standard_streams import ProtocolStreams
-    from toolbelt.mcp.variables import ResolvedServer
+    from toolbelt.mcp.configs.variables import ResolvedServer
+    from toolbelt.mcp.gateway.gateway import Gateway
+    from toolbelt.mcp.serving.standard_streams import ProtocolStreams
     from toolbelt.project.project import Project
     from toolbelt.runtime.registry import ToolRegistry
 
@@ -136,13 +136,13 @@ def serve(
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
     if listener is None and streams is None:
         # From here on, standard output belongs to the protocol; what follows may run code of others.
-        from toolbelt.mcp.standard_streams import claim_standard_streams
+        from toolbelt.mcp.serving.standard_streams import claim_standard_streams
 
         streams = claim_standard_streams()
-    from toolbelt.mcp.agents import AgentTurns
-    from toolbelt.mcp.assembling import assemble_gateway
-    from toolbelt.mcp.gateway import GatewayOptions
-    from toolbelt.mcp.upstream import UpstreamLimits
+    from toolbelt.mcp.gateway.agents import AgentTurns
+    from toolbelt.mcp.gateway.assembling import assemble_gateway
+    from toolbelt.mcp.gateway.gateway import GatewayOptions
+    from toolbelt.mcp.upstreams.upstream import UpstreamLimits
 
     limits = UpstreamLimits(idle=idle_timeout)
     announces = discover == DiscoverMode.LIST_CHANGED
@@ -195,20 +195,20 @@ def open_python_tools(
         ToolbeltError: it is not approved, or cannot be imported.
     """
     from toolbelt.command.approval import approve
-    from toolbelt.mcp.standard_streams import claim_standard_streams
+    from toolbelt.mcp.serving.standard_streams import claim_standard_streams
     from toolbelt.servers.spec import PythonReference
 
     spec = PythonReference(reference, str(project.folder.absolute()), source="--tools")
     approve([spec], yes=yes)
     streams = claim_standard_streams() if has_stdio else None
-    from toolbelt.mcp.python_tools import load_registry
+    from toolbelt.mcp.gateway.python_tools import load_registry
 
     return load_registry(spec), streams
 
 
 def add_to_project(project: Project, registry: ToolRegistry) -> tuple[Project, tuple[str, ...]]:
     """The project with Python tools in its catalog, and the names of their plugins there."""
-    from toolbelt.mcp.python_tools import add_python_tools
+    from toolbelt.mcp.gateway.python_tools import add_python_tools
 
     catalog = add_python_tools(project.catalog, registry)
     own = {plugin.key for plugin in registry.catalog.plugins}
@@ -218,11 +218,11 @@ def add_to_project(project: Project, registry: ToolRegistry) -> tuple[Project, t
 
 def _serve(gateway: Gateway, streams: ProtocolStreams | None, listener: HttpOptions | None, idle_seconds: float) -> int:
     if listener is not None:
-        from toolbelt.mcp.http_serving import serve_over_http
+        from toolbelt.mcp.serving.http_serving import serve_over_http
 
         started = partial(announce, listener)
         return serve_over_http(gateway, listener.rules, listener.tokens, started=started, idle_seconds=idle_seconds)
-    from toolbelt.mcp.serving import serve_stdio
+    from toolbelt.mcp.serving.stdio import serve_stdio
 
     assert streams is not None  # noqa: S101
     return serve_stdio(gateway, streams)
@@ -250,7 +250,7 @@ def open_servers(
         ToolbeltError: there is nothing to serve, a server is not defined or not approved, or a variable has no value.
     """
     from toolbelt.command.approval import approve
-    from toolbelt.mcp.variables import resolve
+    from toolbelt.mcp.configs.variables import resolve
 
     if not surface.offered and not surface.discoverable:
         hint = " None of its tools belongs to a server." if surface.without_server else ""

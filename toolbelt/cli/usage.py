@@ -13,9 +13,9 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
-from toolbelt.mcp.audit import audit_folder
-from toolbelt.mcp.usage import Usage, UsageBy, UsageRow, find_sources, read_records, summarize_usage
-from toolbelt.mcp.usage_view import usage_view
+from toolbelt.mcp.logs.audit import audit_folder
+from toolbelt.mcp.logs.usage import Usage, UsageBy, UsageRow, find_sources, read_records, summarize_usage
+from toolbelt.mcp.logs.usage_view import usage_view
 from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.text import plural
 

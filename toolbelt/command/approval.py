@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import click
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
-from toolbelt.mcp.servers import (
+from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
+from toolbelt.mcp.configs.servers import (
     approval_digest,
     masked_command_line,
     masked_command_line_now,
     masked_data,
 )
-from toolbelt.mcp.variables import find_env_file, input_variable, read_env_file_of
+from toolbelt.mcp.configs.variables import find_env_file, input_variable, read_env_file_of
 from toolbelt.render.screen import notify
 from toolbelt.servers.spec import Approvable, ServerSpec, Transport
 from toolbelt.stores.files import state_folder

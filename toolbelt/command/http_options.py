@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from toolbelt.command.options import option
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.http_access import HttpRules, Tokens, open_tokens, parse_address
+from toolbelt.mcp.serving.http_access import HttpRules, Tokens, open_tokens, parse_address
 from toolbelt.render.screen import notify
 
 Command = TypeVar("Command", bound=Callable[..., Any])

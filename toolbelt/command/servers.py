@@ -15,10 +15,10 @@ from toolbelt.catalog.tokens import TokenCounter, count_named_tools
 from toolbelt.command.approval import ask_input
 from toolbelt.command.options import option
 from toolbelt.errors import ToolbeltError
-from toolbelt.mcp.changes import Change
-from toolbelt.mcp.served_list import list_served
-from toolbelt.mcp.surface import make_surface, serving_digest
-from toolbelt.mcp.sync import Listing, ServerStatus
+from toolbelt.mcp.gateway.served_list import list_served
+from toolbelt.mcp.gateway.surface import make_surface, serving_digest
+from toolbelt.mcp.sync.changes import Change
+from toolbelt.mcp.sync.sync import Listing, ServerStatus
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify
 from toolbelt.servers.spec import ServerSpec
@@ -41,7 +41,7 @@ def ask_for_tools(specs: Sequence[ServerSpec], timeout_seconds: float) -> tuple[
     """The answers of approved servers, in their order; each is reported on standard error when it is there."""
     if not specs:
         return ()
-    from toolbelt.mcp.asking import ask_servers  # which loads the MCP SDK, for over a second
+    from toolbelt.mcp.sync.asking import ask_servers  # which loads the MCP SDK, for over a second
 
     return ask_servers(specs, os.environ, timeout_seconds=timeout_seconds, ask_input=ask_input, answered=report_listing)
 

@@ -116,7 +116,7 @@ class Project:
     @cached_property
     def servers(self) -> tuple[ServerSpec, ...]:
         """The MCP servers of `toolbelt.yaml`, with `from` followed when first asked for; raises as `find_servers`."""
-        from toolbelt.mcp.project_servers import find_servers  # few projects have servers
+        from toolbelt.mcp.configs.project_servers import find_servers  # few projects have servers
 
         return find_servers(self.config)
 

@@ -74,7 +74,7 @@ def _open_function(spec: RankSpec, reference: PythonReference, approve: Approve 
 
 def _require_approval(specs: Sequence[Approvable]) -> None:
     """Refuse what is not approved; raises as `open_ranker`."""
-    from toolbelt.mcp.approvals import Approvals, refuse_unsafe_files
+    from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
     from toolbelt.stores.files import state_folder
 
     refuse_unsafe_files([file for spec in specs for file in spec.files])

@@ -16,8 +16,8 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.evals import run_eval
 from toolbelt.evals.setup.planning import find_serving_digests
 from toolbelt.evals.toolsets.spec import find_toolset
-from toolbelt.mcp.discovery import Discovery
-from toolbelt.mcp.surface import serving_digest
+from toolbelt.mcp.gateway.discovery import Discovery
+from toolbelt.mcp.gateway.surface import serving_digest
 from toolbelt.project.opening import open_project
 
 LOADOUTS = {"one": {"plugins": ["small/add"]}, "found": {"plugins": ["small/add"], "discoverable": ["small/wait"]}}

@@ -1,0 +1,1 @@
+"""The files of MCP clients, and the servers that they and `toolbelt.yaml` define."""

@@ -1,0 +1,89 @@
+"""The servers of a project: those of `toolbelt.yaml`, with `from` followed into clients' files (rule M3)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolbelt.errors import InvalidFileError, ToolbeltError, suggestion
+from toolbelt.findings import Finding, sorted_findings
+from toolbelt.mcp.configs.client_configs import ClientConfig, ClientForm, read_client_config
+from toolbelt.mcp.configs.client_editing import find_moved
+from toolbelt.servers.reader import WrittenServer
+from toolbelt.servers.spec import ServerSpec
+from toolbelt.sources import Document
+from toolbelt.stores.config import Config
+from toolbelt.stores.files import state_folder
+
+
+def find_servers(config: Config) -> tuple[ServerSpec, ...]:
+    """The servers of a project, in the order of its `toolbelt.yaml`.
+
+    `from` is followed here, and not when `toolbelt.yaml` is read: a project can be inspected and tested on a machine
+    that has none of the clients' files. Of a client's file, only the entries that are named count. Whether the client
+    switches one off is the client's matter: it may do so because the gateway serves it.
+
+    Raises:
+        InvalidFileError: what `from` names is not there, or is wrong.
+    """
+    if config.document is None or config.path is None:
+        return ()
+    document, file = config.document, config.path.absolute()
+    files: dict[str, list[ClientConfig | ToolbeltError]] = {}
+    followed: list[ServerSpec] = []
+    findings: list[Finding] = []
+    for server in config.servers:
+        if server.spec is not None:
+            followed.append(server.spec)
+            continue
+        if server.from_file not in files:
+            client_file = file.parent / Path(server.from_file).expanduser()
+            paths = (client_file, *find_moved(client_file, state_folder(os.environ)))
+            files[server.from_file] = [_read(path, file.parent) for path in paths]
+        found = _find_entry(server, files[server.from_file], document)
+        if isinstance(found, ServerSpec):
+            both = (str(file), *found.files)
+            followed.append(replace(found, files=both, disabled=server.disabled, split=server.split))
+        else:
+            findings.extend(found)
+    if findings:
+        raise InvalidFileError(sorted_findings(findings))
+    return tuple(followed)
+
+
+def _read(path: Path, folder: Path) -> ClientConfig | ToolbeltError:
+    try:
+        return read_client_config(path, folder)
+    except ToolbeltError as error:
+        return error
+
+
+def _find_entry(
+    server: WrittenServer, configs: Sequence[ClientConfig | ToolbeltError], document: Document
+) -> ServerSpec | list[Finding]:
+    """The entry in a client's file, or among those that `toolbelt mcp config --write` took out of it."""
+    for config in configs:
+        entries = config.servers if isinstance(config, ClientConfig) else ()
+        if (spec := next((spec for spec in entries if spec.name == server.name), None)) is not None:
+            return spec
+    return _explain_missing(server, configs[0], document)
+
+
+def _explain_missing(server: WrittenServer, config: ClientConfig | ToolbeltError, document: Document) -> list[Finding]:
+    place = (*server.path, "from")
+    if isinstance(config, InvalidFileError):
+        return list(config.findings)
+    if isinstance(config, ToolbeltError):
+        return [document.finding("unknown-file", f"`servers.{server.name}.from`: {config}", *place)]
+    if server.name in config.gateways:
+        message = f"`servers.{server.name}.from`: this entry starts `toolbelt serve`, which is no server to read."
+        return [document.finding("own-gateway", message, *place)]
+    if server.name in config.mistakes:
+        return list(config.mistakes[server.name])
+    if config.form is ClientForm.NONE and config.findings:
+        return list(config.findings)
+    hint = suggestion(server.name, [spec.name for spec in config.servers])
+    message = f"`servers.{server.name}.from`: {server.from_file!r} has no server named {server.name!r}.{hint}"
+    return [document.finding("unknown-server", message, *place)]

@@ -1,0 +1,1 @@
+"""The gateway: what a client is shown, and how its calls reach servers."""

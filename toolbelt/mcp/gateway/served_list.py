@@ -1,0 +1,73 @@
+"""The list that a gateway serves, counted without one (rule M5): `loadout inspect --serve` and `mcp check`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbelt.catalog import Catalog
+from toolbelt.catalog.definitions import Definition, mcp_definition
+from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.tokens import TokenCounter
+from toolbelt.mcp.gateway.discovery import make_discovery
+from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, count_definitions, served_names, serving_digest
+
+
+@dataclass(frozen=True)
+class ServedList:
+    """What a client of the gateway is listed.
+
+    Attributes:
+        definitions: In order, the meta-tools at the end.
+        tokens: Of each.
+        tokenizer: What counted.
+        digest: Over all of them.
+    """
+
+    definitions: tuple[Definition, ...]
+    tokens: tuple[int, ...]
+    tokenizer: str
+    digest: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As the client sees them."""
+        return tuple(str(definition["name"]) for definition in self.definitions)
+
+    def data(self) -> Mapping[str, Any]:
+        """For `--json`: the digest, and what is served."""
+        tools = [{"name": name, "tokens": tokens} for name, tokens in zip(self.names, self.tokens, strict=True)]
+        return {
+            "digest": self.digest,
+            "served": {"tokens": sum(self.tokens), "tokenizer": self.tokenizer, "tools": tools},
+        }
+
+
+def list_served(
+    surface: Surface,
+    catalog: Catalog,
+    counter: TokenCounter,
+    *,
+    with_meta_tools: bool = True,
+    name_limit: int = NAME_LIMIT,
+) -> ServedList:
+    """The list that a gateway serves when every tool is what was synced.
+
+    Args:
+        surface: What is served.
+        catalog: All tools.
+        counter: Counts tokens.
+        with_meta_tools: Whether discoverable tools are reached by call-through.
+        name_limit: The longest name, in characters.
+    """
+    definitions = [served.definition for served in surface.offered]
+    if with_meta_tools and surface.discoverable:
+        definitions += _meta_definitions(surface, catalog, name_limit)
+    counts = count_definitions(definitions, counter)
+    return ServedList(tuple(definitions), tuple(counts), counter.name, serving_digest(definitions))
+
+
+def _meta_definitions(surface: Surface, catalog: Catalog, name_limit: int) -> list[Definition]:
+    discovery = make_discovery(surface, catalog, served_names(catalog, name_limit))
+    return [thaw(mcp_definition(tool, tool.name)) for tool in discovery.definitions]

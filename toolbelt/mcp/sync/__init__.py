@@ -1,0 +1,1 @@
+"""Servers asked for their tools, and a catalog made of the answers."""
