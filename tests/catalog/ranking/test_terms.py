@@ -65,7 +65,11 @@ def test_S2_a_word_of_a_query_is_its_form_its_stem_and_its_parts() -> None:
         pytest.param("READING a file", {Field.NAME: ("READING", "file"), Field.DESCRIPTION: ("file",)}, id="stems"),
         pytest.param("readFile", {Field.NAME: ("readFile",)}, id="a-compound-whose-parts-are-all-there"),
         pytest.param("GitHub GitLab", {Field.DESCRIPTION: ("GitHub",)}, id="a-compound-as-a-whole"),
-        pytest.param("get the profiler", {}, id="neither-weak-words-nor-parts-of-words"),
+        pytest.param("get the path", {Field.ARGUMENTS: ("path",)}, id="weak-words-count-for-nothing-beside-others"),
+        pytest.param("Get it, please", {Field.DESCRIPTION: ("Get",)}, id="weak-words-alone"),
+        pytest.param("a filet", {Field.NAME: ("file…",), Field.DESCRIPTION: ("file…",)}, id="parts-of-words-alone"),
+        pytest.param("subpath", {Field.ARGUMENTS: ("…path",)}, id="the-end-of-a-word"),
+        pytest.param("xyz", {}, id="nothing"),
         pytest.param("the path", {Field.ARGUMENTS: ("path",)}, id="arguments"),
     ],
 )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -130,15 +132,79 @@ def _parts(word: str) -> Iterator[str]:
         yield _PART + ended[start : start + PART_CHARS]
 
 
+class Matches(Mapping[Field, tuple[str, ...]]):
+    """What `find_matches` finds, looked for when it is first read: most searches want the tools alone."""
+
+    def __init__(self, tool: Tool, query: str) -> None:
+        self._tool = tool
+        self._query = query
+
+    @cached_property
+    def _found(self) -> Mapping[Field, tuple[str, ...]]:
+        return find_matches(self._tool, self._query)
+
+    def __getitem__(self, field: Field) -> tuple[str, ...]:
+        return self._found[field]
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
 def find_matches(tool: Tool, query: str) -> Mapping[Field, tuple[str, ...]]:
-    """The words of a query, as they are written there, that each field of a tool has; empty if only parts match."""
+    """The words of a query, as they are written there, that each field of a tool has.
+
+    If there is none: the words that seldom say what is wanted, and the parts of words, such as `kubern…`, that it has.
+    """
     asked = _read_written(query)
     matched: dict[Field, tuple[str, ...]] = {}
     for field, known in _read_stems(tool).items():
         found = (written for written, whole, parts in asked if whole in known or (parts and parts <= known))
         if shared := tuple(dict.fromkeys(found)):
             matched[field] = shared
-    return MappingProxyType(matched)
+    return MappingProxyType(matched or dict(_find_faint_matches(tool, query)))
+
+
+def _find_faint_matches(tool: Tool, query: str) -> Iterator[tuple[Field, tuple[str, ...]]]:
+    weak, parted = _read_faint(query)
+    for field, (words, parts) in _read_parts(tool).items():
+        found = [written for written, word in weak if word in words]
+        found += [_cut(word, [part in parts for part in own]) for word, own in parted if not parts.isdisjoint(own)]
+        if found:
+            yield field, tuple(dict.fromkeys(found))
+
+
+def _cut(word: str, shared: list[bool]) -> str:
+    """The longest run of a word whose parts are shared, with `…` where it goes on."""
+    start, length = 0, 0
+    for is_shared, run in groupby(enumerate(shared), key=itemgetter(1)):
+        places = [place for place, _ in run]
+        if is_shared and len(places) > length:
+            start, length = places[0], len(places)
+    cut = f"<{word}>"[start : start + length + PART_CHARS - 1]
+    return f"{'' if cut[0] == '<' else '…'}{cut.strip('<>')}{'' if cut[-1] == '>' else '…'}"
+
+
+@lru_cache(maxsize=64)
+def _read_faint(query: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    """The weak words of a query, as written and as compared; its other words, each with its parts."""
+    words = [(written, each[0]) for written, each in split_as_written(query)]
+    weak = tuple((written, word) for written, word in words if word in STOP_WORDS)
+    return weak, tuple((word, tuple(_parts(word))) for _, word in words if word not in STOP_WORDS)
+
+
+@lru_cache(maxsize=1024)
+def _read_parts(tool: Tool) -> Mapping[Field, tuple[frozenset[str], frozenset[str]]]:
+    """The words of each field, and the parts of those."""
+    return {
+        field: (
+            words := frozenset(split_words(text)),
+            frozenset(part for word in words - STOP_WORDS for part in _parts(word)),
+        )
+        for field, text in _read_texts(tool).items()
+    }
 
 
 @lru_cache(maxsize=64)
@@ -154,6 +220,9 @@ def _read_written(query: str) -> tuple[tuple[str, str, frozenset[str]], ...]:
 @lru_cache(maxsize=1024)
 def _read_stems(tool: Tool) -> Mapping[Field, frozenset[str]]:
     """The stems of the words of each field."""
+    return {field: frozenset(map(stem_word, split_words(text))) for field, text in _read_texts(tool).items()}
+
+
+def _read_texts(tool: Tool) -> Mapping[Field, str]:
     arguments = (*read_argument_names(tool.parameters), *read_argument_descriptions(tool.parameters))
-    texts = {Field.NAME: tool.name, Field.DESCRIPTION: tool.description, Field.ARGUMENTS: "\n".join(arguments)}
-    return {field: frozenset(map(stem_word, split_words(text))) for field, text in texts.items()}
+    return {Field.NAME: tool.name, Field.DESCRIPTION: tool.description, Field.ARGUMENTS: "\n".join(arguments)}

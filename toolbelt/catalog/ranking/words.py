@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from toolbelt.catalog.ranking.bm25 import Bm25, best
 from toolbelt.catalog.ranking.ranker import SearchHit
-from toolbelt.catalog.ranking.terms import find_matches, read_query, read_tool, weigh_tool
+from toolbelt.catalog.ranking.terms import Matches, read_query, read_tool, weigh_tool
 from toolbelt.catalog.tool import Tool
 
 
@@ -38,8 +38,7 @@ class WordsIndex:
         """The `k` best tools, the best first, equals in their order; none that shares no part of a word."""
         scores, tools = self._bm25.scores(read_query(text)), self._tools
         return tuple(
-            SearchHit(tools[position], scores[position], find_matches(tools[position], text))
-            for position in best(scores, k)
+            SearchHit(tools[position], scores[position], Matches(tools[position], text)) for position in best(scores, k)
         )
 
     def rank(self, text: str, k: int) -> list[int]:
