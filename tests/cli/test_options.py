@@ -32,7 +32,7 @@ def test_the_commands_there_are() -> None:
         *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
         *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
-        *(f"catalog {name}" for name in ("list", "show", "stats", "import", "sync", "lint")),
+        *(f"catalog {name}" for name in ("list", "show", "stats", "search", "import", "sync", "lint")),
         "serve",
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
         *(

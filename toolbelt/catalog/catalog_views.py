@@ -7,10 +7,11 @@ from typing import Any
 
 from toolbelt.catalog import Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
+from toolbelt.catalog.ranking.ranker import SearchHit
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.text import json_text, plural
 from toolbelt.views.blocks import Block, Code, Heading, Line, Note
-from toolbelt.views.cells import Bar, Count, Span, Tokens, Tone
+from toolbelt.views.cells import Amount, Bar, Count, Span, Tokens, Tone
 from toolbelt.views.table import Column, Group, Row, Table, facts_table
 
 
@@ -41,6 +42,37 @@ def tool_view(tool: Tool, category: str | None, wire_name: str, tokens: ToolToke
     definition = DEFINITION_FORMATS["openai"](tool, wire_name)["function"]["parameters"]
     description = map(Note, tool.description.splitlines())
     return (Heading(tool.id), *description, facts_table(facts), Code(json_text(definition)))
+
+
+_MAX_WORD_CHARS = 40
+"""Of what matched: a pattern may match a whole description."""
+
+
+def hits_view(hits: Sequence[SearchHit]) -> tuple[Block, ...]:
+    """What a search found, with scores and what matched in which field."""
+    columns = (
+        Column("score", "Higher is better; comparable within one search only."),
+        Column("matched", "Words of the query by the field that has them.", is_text=True),
+        Column("description", is_text=True, is_cut=True),
+    )
+    rows = tuple(
+        Row(
+            hit.tool.id,
+            (Amount(hit.score), Span(_describe_matches(hit)), Span(hit.tool.description, Tone.FAINT)),
+        )
+        for hit in hits
+    )
+    return (Table("tool", columns, rows, name="hits"),)
+
+
+def _describe_matches(hit: SearchHit) -> str:
+    """`push (name, description), remote (arguments)`."""
+    fields: dict[str, list[str]] = {}
+    for field, words in hit.matched.items():
+        for word in words:
+            shown = word if len(word) <= _MAX_WORD_CHARS else f"{word[:_MAX_WORD_CHARS]}…"
+            fields.setdefault(shown, []).append(field.value)
+    return ", ".join(f"{word} ({', '.join(names)})" for word, names in fields.items())
 
 
 def stats_view(stats: Mapping[str, Any], most: int | None = 20) -> tuple[Block, ...]:

@@ -13,6 +13,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "list": ("toolbelt.cli.catalog_show:list_tools", "Every tool with its tokens, or the shipped catalogs."),
         "show": ("toolbelt.cli.catalog_show:show", "One plugin or tool in full."),
         "stats": ("toolbelt.cli.catalog_show:stats", "Numbers of plugins, tools and tokens."),
+        "search": ("toolbelt.cli.catalog_search:search", "The tools that words or a pattern find."),
         "import": (
             "toolbelt.cli.catalog_import:import_command",
             "A catalog from files and from servers that you have.",
@@ -23,4 +24,4 @@ from toolbelt.command.groups import LazyGroup, examples
     epilog=examples("toolbelt catalog stats"),
 )
 def catalog() -> None:
-    """The tools there are: list, import, sync, lint."""
+    """The tools there are: list, search, import, sync, lint."""

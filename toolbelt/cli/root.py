@@ -18,7 +18,7 @@ from toolbelt.command.groups import LazyGroup, examples
             "Bundles of tools: what they hold, and what switches them.",
         ),
         "session": ("toolbelt.cli.session:session", "What agents have loaded, by session: show, load, unload, reset."),
-        "catalog": ("toolbelt.cli.catalog:catalog", "The tools of a project: list, import, sync, lint."),
+        "catalog": ("toolbelt.cli.catalog:catalog", "The tools of a project: list, search, import, sync, lint."),
         "serve": ("toolbelt.cli.serve:serve", "Offer a loadout's tools to an MCP client: the gateway."),
         "model": ("toolbelt.cli.model:model", "Facts about models: windows, limits, prices, and which toolsets fit."),
         "eval": ("toolbelt.evals.cli.eval:evaluate", "Run the same cases over several toolsets and models."),

@@ -11,7 +11,7 @@ from typing import Any, Self
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.ranking.ranker import QueryError, QueryProblem, Ranker, SearchIndex
-from toolbelt.catalog.ranking.regex import ANY_CASE, MAX_PATTERN_CHARS
+from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS, with_any_case
 from toolbelt.catalog.ranking.spec import RankKind
 from toolbelt.catalog.ranking.terms import join_fields
 from toolbelt.catalog.tool_names import describe_tools
@@ -204,7 +204,7 @@ class Search:
             if len(text) > MAX_PATTERN_CHARS:
                 message = f"The pattern has {len(text)} characters; {MAX_PATTERN_CHARS} are allowed."
                 raise QueryError(QueryProblem.PATTERN_TOO_LONG, message)
-            text = text if text.startswith("(?") else f"{ANY_CASE}{text}"
+            text = with_any_case(text)
         k = self.settings.k
         if self._shape.unseen_first and found:
             ids = [hit.tool.id for hit in self._index.search(text[:_MAX_QUERY_CHARS], len(self.searched))]

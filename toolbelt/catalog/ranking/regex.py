@@ -22,6 +22,11 @@ _MAX_MATCH_CHARS = 100
 _SCORES = MappingProxyType({Field.NAME: 3.0, Field.DESCRIPTION: 2.0, Field.ARGUMENTS: 1.0})
 
 
+def with_any_case(pattern: str) -> str:
+    """A pattern whose upper and lower case are the same, unless it begins with flags of its own."""
+    return pattern if pattern.startswith("(?") else f"{ANY_CASE}{pattern}"
+
+
 def make_pattern(text: str) -> str:
     """A pattern for a text that is none: any of its words matches, in any case.
 
