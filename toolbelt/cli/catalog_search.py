@@ -7,8 +7,6 @@ import click
 from toolbelt.catalog import Tool
 from toolbelt.catalog.catalog_views import hits_view
 from toolbelt.catalog.ranking.ranker import SearchHit
-from toolbelt.catalog.ranking.regex import with_any_case
-from toolbelt.catalog.ranking.spec import RankKind
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
@@ -64,7 +62,7 @@ def search(
     spec, ranker = open_ranker_named(rank, yes=yes)
     project = open_current_project(catalog, config, read_loadouts_too=loadout is not None)
     tools = _choose(project, plugin_names, loadout)
-    hits = ranker.index(tools).search(with_any_case(text) if spec.kind is RankKind.REGEX else text, limit)
+    hits = ranker.index(tools).search(text, limit)
     if as_json:
         about = {"catalog": project.catalog.name, "query": text, "rank": str(spec), "searched": len(tools)}
         print_json({**about, "tools": [_row(hit) for hit in hits]})

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.catalog.ranking.ranker import QueryError, QueryProblem, Ranker, SearchIndex
-from toolbelt.catalog.ranking.regex import MAX_PATTERN_CHARS, with_any_case
+from toolbelt.catalog.ranking.ranker import QueryError, Ranker, SearchIndex
 from toolbelt.catalog.ranking.spec import RankKind
 from toolbelt.catalog.ranking.terms import join_fields
 from toolbelt.catalog.tool_names import describe_tools
@@ -200,11 +199,6 @@ class Search:
         return self._rank(text, found)
 
     def _rank(self, text: str, found: Found) -> tuple[str, ...]:
-        if self.settings.rank.kind is RankKind.REGEX:
-            if len(text) > MAX_PATTERN_CHARS:
-                message = f"The pattern has {len(text)} characters; {MAX_PATTERN_CHARS} are allowed."
-                raise QueryError(QueryProblem.PATTERN_TOO_LONG, message)
-            text = with_any_case(text)
         k = self.settings.k
         if self._shape.unseen_first and found:
             ids = [hit.tool.id for hit in self._index.search(text[:_MAX_QUERY_CHARS], len(self.searched))]

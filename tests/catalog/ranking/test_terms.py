@@ -15,6 +15,7 @@ from toolbelt.catalog.ranking.terms import (
     read_query,
     read_tool,
 )
+from toolbelt.catalog.ranking.text import join_name
 
 
 def test_S2_each_field_counts_by_its_weight() -> None:
@@ -40,6 +41,23 @@ def test_S2_a_plugin_counts_as_a_part_of_the_name_where_that_is_wanted() -> None
 
 
 @pytest.mark.parametrize(
+    ("query", "is_named"),
+    [
+        pytest.param("call get_commit and explain what it returns to me", True, id="as-it-is-written"),
+        pytest.param("what would getCommit return for this long question", True, id="set-apart-otherwise"),
+        pytest.param("get commit", True, id="with-blanks-where-nothing-else-is-asked"),
+        pytest.param("please explain what the tool mcp__git__get_commit returns", True, id="with-its-server-before-it"),
+        pytest.param("could you get the commit that broke my build yesterday", False, id="words-are-no-name"),
+        pytest.param("call get_commits and explain what it returns to me", False, id="another-name"),
+    ],
+)
+def test_S2_a_query_that_has_the_whole_name_of_a_tool_finds_this_tool(query: str, is_named: bool) -> None:
+    named = f"={join_name('get_commit')}"
+    assert (named in read_query(query)) is is_named
+    assert named in read_tool(Tool("getCommit", plugin="git"), True).counts
+
+
+@pytest.mark.parametrize(
     "schema", [{}, {"properties": None}, {"properties": [1]}, {"properties": {"a": {"description": 1}}}]
 )
 def test_a_broken_schema_is_no_obstacle(schema: dict[str, object]) -> None:
@@ -47,15 +65,16 @@ def test_a_broken_schema_is_no_obstacle(schema: dict[str, object]) -> None:
 
 
 def test_S2_a_word_of_a_query_is_its_form_its_stem_and_its_parts() -> None:
-    assert read_query("Files files") == {
+    assert read_query("Files, files") == {
         "files": 0.5,
         "~fil": 1.0,
         "#<fil": 0.15,
         "#file": 0.15,
         "#iles": 0.15,
         "#les>": 0.15,
+        "=filesfiles": 4.0,
     }
-    assert read_query("get") == {"get": 0.25, "~get": 0.5}
+    assert read_query("get") == {"get": 0.25, "~get": 0.5, "=get": 4.0}
     assert read_query("the") == {}
 
 

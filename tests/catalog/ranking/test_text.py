@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.catalog.ranking.text import find_stems, split_as_written, split_name, split_words
+from toolbelt.catalog.ranking.text import find_names, find_stems, split_as_written, split_name, split_words
 
 
 def search_words(text: str) -> list[str]:
@@ -100,3 +100,18 @@ def test_words_are_given_as_they_are_written(text: str) -> None:
 
 def test_a_word_is_given_as_it_is_written() -> None:
     assert list(split_as_written("Create the Cafés")) == [("Create", ["create"]), ("Cafés", ["cafes"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param("run get_user, getUser or get-user.", ["getuser"] * 3, id="three-spellings"),
+        pytest.param("github.get_user", ["githubgetuser", "getuser"], id="in-a-namespace"),
+        pytest.param("users/list", ["userslist"], id="path"),
+        pytest.param("Call the user, e.g. today", ["eg"], id="words-are-no-names"),
+        pytest.param("Prüf_größe", ["prufgrosse"], id="accents"),
+        pytest.param("_ __ -", [], id="separators-alone"),
+    ],
+)
+def test_names_in_a_text_are_what_is_written_as_one_of_several_words(text: str, names: list[str]) -> None:
+    assert find_names(text) == names

@@ -29,6 +29,17 @@ def test_scores_fall_and_no_tool_without_a_word_is_found() -> None:
     assert INDEX.search("zzz", 5) == () == INDEX.search("mail", 0)
 
 
+def test_S2_the_tool_whose_name_a_query_has_comes_first() -> None:
+    tools = [
+        Tool("list_commits", "Get a list of commits; each commit is returned with its author."),
+        Tool("get_commit"),
+    ]
+    index = WordsRanker().index(tools)
+    query = "call get_commit for the last commit of the list"
+    assert [hit.tool.name for hit in index.search(query, 2)] == ["get_commit", "list_commits"]
+    assert index.search(query.replace("_", " "), 1)[0].tool.name == "list_commits"
+
+
 def test_a_part_is_searched_as_if_it_alone_were_indexed() -> None:
     part = INDEX.within({MAIL.id, WEATHER.id, "unknown"})
     assert part.search("mail the weather to a city", 5) == WordsRanker().index([MAIL, WEATHER]).search(

@@ -13,8 +13,6 @@ from toolbelt.catalog.tool import Tool
 
 MAX_PATTERN_CHARS = 200
 """Characters of a pattern, as in Anthropic's documentation."""
-ANY_CASE = "(?i)"
-"""Before a pattern whose upper and lower case are the same."""
 MAX_SECONDS = 1.0
 """For one search: a pattern may take exponential time."""
 _LEAST_SECONDS = 1e-4
@@ -22,33 +20,27 @@ _MAX_MATCH_CHARS = 100
 _SCORES = MappingProxyType({Field.NAME: 3.0, Field.DESCRIPTION: 2.0, Field.ARGUMENTS: 1.0})
 
 
-def with_any_case(pattern: str) -> str:
-    """A pattern whose upper and lower case are the same, unless it begins with flags of its own."""
-    return pattern if pattern.startswith("(?") else f"{ANY_CASE}{pattern}"
-
-
 def make_pattern(text: str) -> str:
-    """A pattern for a text that is none: any of its words matches, in any case.
+    """A pattern for a text that is none: any of its words matches.
 
     Stop words are left out, and words for which there is no room; empty if no word is left.
     """
     written = (word for word, (form, *_) in split_as_written(text) if form not in STOP_WORDS)
-    pattern = join_pattern(dict.fromkeys(written))
-    return f"{ANY_CASE}{pattern}" if pattern else ""
+    return join_pattern(dict.fromkeys(written))
 
 
 def join_pattern(words: Iterable[str]) -> str:
-    """A pattern that any of the words matches, with room for `ANY_CASE`; words for which there is none are left out."""
+    """A pattern that any of the words matches; words for which there is no room are left out."""
     pattern = ""
     for word in map(re.escape, words):
         longer = f"{pattern}|{word}" if pattern else word
-        if len(ANY_CASE) + len(longer) <= MAX_PATTERN_CHARS:
+        if len(longer) <= MAX_PATTERN_CHARS:
             pattern = longer
     return pattern
 
 
 class RegexRanker:
-    """Ranks by a pattern in Python's syntax; upper and lower case differ unless it says `(?i)`."""
+    """Ranks by a pattern in Python's syntax; upper and lower case are the same, except in `(?-i:…)`."""
 
     name = "regex"
 
@@ -81,10 +73,10 @@ class RegexIndex:
         import regex  # `re` cannot be stopped once it has begun
 
         if len(text) > MAX_PATTERN_CHARS:
-            message = f"The pattern has {len(text)} characters; {MAX_PATTERN_CHARS} are allowed."
+            message = f"The pattern has more than {MAX_PATTERN_CHARS} characters."
             raise QueryError(QueryProblem.PATTERN_TOO_LONG, message)
         try:
-            pattern = regex.compile(text)
+            pattern = regex.compile(text, regex.IGNORECASE)
         except (regex.error, RecursionError, OverflowError, ValueError) as error:
             raise QueryError(QueryProblem.INVALID_PATTERN, f"The pattern {text!r} is invalid: {error}.") from None
         hits: list[SearchHit] = []

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from toolbelt.catalog.ranking.ranker import Field
 from toolbelt.catalog.ranking.text import (
     STOP_WORDS,
+    find_names,
+    join_name,
     read_argument_descriptions,
     read_argument_names,
     split_as_written,
@@ -36,10 +38,15 @@ PART_WEIGHT = 0.15
 WEAK_WEIGHT = 0.5
 """Of a word that seldom says what is wanted, such as `get`; it has no parts."""
 PART_CHARS = 4
+WHOLE_NAME_WEIGHT = 4.0
+"""Of a tool's whole name in a query: who writes `get_commit` means no `list_commits`."""
 _LONGEST = 64
 """Characters of a word that are cut into parts: longer ones are data."""
+_SHORT_QUERY = 6
+"""Words of a query that may be a name written with blanks."""
 _STEM = "~"
 _PART = "#"
+_WHOLE = "="
 
 
 class Document(NamedTuple):
@@ -57,7 +64,13 @@ class Document(NamedTuple):
 @lru_cache(maxsize=1024)
 def read_query(text: str) -> Mapping[str, float]:
     """The tokens of a query with their weights, in its order; a word that stands twice counts once."""
-    return weigh_words(split_words(text))
+    words = split_words(text)
+    weights = weigh_words(words)
+    names = find_names(text)
+    if 0 < len(words) <= _SHORT_QUERY:
+        names.append(join_name(text))
+    weights.update(dict.fromkeys((_WHOLE + name for name in names), WHOLE_NAME_WEIGHT))
+    return weights
 
 
 def weigh_words(words: Iterable[str]) -> dict[str, float]:
@@ -91,16 +104,16 @@ def read_tool(tool: Tool, with_plugin: bool = False) -> Document:
         tool: The tool.
         with_plugin: Whether the plugin's name is a part of the tool's.
     """
-    name = f"{tool.plugin or ''} {tool.name}" if with_plugin else tool.name
-    return read_fields(name, tool.description, tool.parameters)
+    return read_fields(tool.name, tool.description, tool.parameters, (tool.plugin or "") if with_plugin else "")
 
 
-def read_fields(name: str, description: str, parameters: Mapping[str, Any]) -> Document:
+def read_fields(name: str, description: str, parameters: Mapping[str, Any], plugin: str = "") -> Document:
     """As `read_tool`, of what is known by its definition alone, whatever the state of its schema."""
+    full_name = f"{plugin} {name}"
     words: dict[str, float] = {}
     length = 0.0
     for text, weight in (
-        (name, NAME_WEIGHT),
+        (full_name, NAME_WEIGHT),
         (description, DESCRIPTION_WEIGHT),
         ("\n".join(read_argument_names(parameters)), ARGUMENT_NAME_WEIGHT),
         ("\n".join(read_argument_descriptions(parameters)), ARGUMENT_DESCRIPTION_WEIGHT),
@@ -112,6 +125,8 @@ def read_fields(name: str, description: str, parameters: Mapping[str, Any]) -> D
     for word, count in words.items():
         for token in _tokens(word):
             counts[token] = counts.get(token, 0.0) + count
+    for whole in (name, full_name):
+        counts[_WHOLE + join_name(whole)] = NAME_WEIGHT  # beside its words, which are its length
     return Document(counts, length)
 
 

@@ -35,6 +35,9 @@ _CJK = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-
 _RUN = re.compile(rf"[{_CJK}]+|(?:[^\W_{_CJK}])+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
+_COMPOUND = re.compile(r"[^\W_]+(?:[_./:-]+[^\W_]+)*")
+_SEPARATOR = re.compile(r"[\W_]+")
+_SCOPE = re.compile(r"[./:]+|__+")
 _VOWEL = re.compile(r"[aeiouy]")
 
 
@@ -45,7 +48,7 @@ def split_words(text: str) -> list[str]:
     and Korean, which set no blanks between words or glue endings to them, are cut into overlapping pairs of characters.
     """
     words: list[str] = []
-    for run in _RUN.findall(text if text.isascii() else _normalize(text)):
+    for run in _RUN.findall(_normalize(text)):
         if run[0] >= "\u3040" and _is_cjk(run):
             words.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
         elif run.islower():
@@ -73,6 +76,21 @@ def split_as_written(text: str) -> Iterator[tuple[str, list[str]]]:
             yield run, words
 
 
+def find_names(text: str) -> list[str]:
+    """What a text writes as one word of several, such as `get_user` and `users/get`, as `join_name` gives it.
+
+    Of `github.get_user` and `mcp__github__get_user`, what follows the last separator is named, too.
+    """
+    written = _COMPOUND.findall(_normalize(text))
+    parts = (part for each in written for part in dict.fromkeys((each, _SCOPE.split(each)[-1])))
+    return [join_name(part) for part in parts if not part.isalnum() or _HUMP.search(part)]
+
+
+def join_name(name: str) -> str:
+    """A name in lower case, the same however its words are set apart."""
+    return _SEPARATOR.sub("", _normalize(name)).casefold()
+
+
 def split_name(name: str) -> str:
     """`getHTTPStatus_code` as `get HTTP Status code`."""
     return _HUMP.sub(" ", name).replace("_", " ").replace("-", " ")
@@ -93,6 +111,8 @@ def read_argument_descriptions(parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _normalize(text: str) -> str:
+    if text.isascii():
+        return text
     plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", text)))
     return unicodedata.normalize("NFKC", plain)
 
