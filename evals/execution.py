@@ -142,7 +142,7 @@ class ExecutionOptions:
 
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
-        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
+        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport, self.offline)
 
 
 def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:

@@ -24,12 +24,14 @@ class ModelOptions:
         timeout_seconds: For one request.
         table: What is known of hosted models.
         transport: How hosted models are asked.
+        is_offline: Whether no model may be asked.
     """
 
     api_base: str | None = None
     timeout_seconds: float = 120.0
     table: ModelTable = field(default_factory=ModelTable, compare=False)
     transport: Transport = Transport.AUTO
+    is_offline: bool = False
 
 
 def _open_local(name: str) -> Model:

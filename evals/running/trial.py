@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any, TypeVar, cast
 
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case, find_rank, is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
-from toolbelt.evals.running.client import RetryingClient, Unanswered
+from toolbelt.evals.running.client import NotRecorded, RetryingClient, Unanswered
 from toolbelt.evals.running.overflow import FitGuard, describe_overflow
 from toolbelt.evals.running.plan import Trial
 from toolbelt.evals.running.prompt_tokens import Meter, PromptCounter
@@ -20,12 +22,18 @@ from toolbelt.evals.running.records import Attempts, TrialRecord, format_names, 
 from toolbelt.evals.running.reply_faults import ReplyFault, is_truncated
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.scoring import Scorer
-from toolbelt.evals.toolsets.toolset import Toolset
-from toolbelt.providers.chat import Failure, Sampling
+from toolbelt.evals.toolsets.toolset import NOTHING_FOUND, FoundTools, Toolset
+from toolbelt.providers.chat import Failure, NotStoredError, Sampling
+from toolbelt.runtime.threads import run_in_thread
 
+T = TypeVar("T")
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
 """The answer to a call for which the case has no result: no tool is ever executed."""
 _ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: Ending.REFUSED}
+
+
+class ToolsetError(Exception):
+    """A toolset cannot decide what is shown, such as a search whose model does not answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +50,7 @@ class TrialRunner:
         request_limit: Requests after which a trial is given up.
         fit_guard: Turns away what does not fit the model; `None` where nothing is known of it, or all is to be asked.
         now: The time, ISO 8601 in UTC.
+        in_threads: Whether the toolset may have to wait for somebody, so that it is asked in threads.
     """
 
     toolset: Toolset
@@ -53,6 +62,7 @@ class TrialRunner:
     request_limit: int = 10
     fit_guard: FitGuard | None = None
     now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
+    in_threads: bool = False
 
     async def run(self, trial: Trial, case: Case, earlier: Mapping[int, Attempts] | None = None) -> TrialRecord:
         """Run a trial.
@@ -68,9 +78,36 @@ class TrialRunner:
         """
         opening = Conversation(self.renderer.with_wire_names(case.messages), epoch=trial.epoch)
         state = TrialState(self, case, opening, self._sampling(trial.epoch), Meter(self.prompts))
-        ending, error = await state.run(trial.number, earlier or {})
+        examined: tuple[FoundTools, frozenset[str]] = (NOTHING_FOUND, frozenset())
+        try:
+            ending, error = await state.run(trial.number, earlier or {})
+            examined = await self.ask_toolset(self._examine, case, state.conversation)
+        except ToolsetError as failed:
+            ending, error = Ending.ERROR, str(failed)
         score = self.scorer.score(case, state.selections, ending, error=error)
-        return self._record(trial, case, state, ending, score)
+        return self._record(trial, case, state, ending, score, examined)
+
+    async def ask_toolset(self, function: Callable[..., T], *arguments: Any) -> T:
+        """What a function of the toolset gives.
+
+        Raises:
+            NotRecorded: nothing may be asked, and what the toolset needs is not stored.
+            ToolsetError: it fails.
+        """
+        try:
+            if not self.in_threads:
+                return function(*arguments)
+            outcome = await run_in_thread(function, *arguments)
+            if outcome.error is not None:
+                raise outcome.error
+        except NotStoredError as error:
+            raise NotRecorded from error
+        except ToolbeltError as error:
+            raise ToolsetError(str(error)) from error
+        return cast("T", outcome.returned)
+
+    def _examine(self, case: Case, conversation: Conversation) -> tuple[FoundTools, frozenset[str]]:
+        return self.toolset.found(case, conversation), self.toolset.reach(case)
 
     def _sampling(self, epoch: int) -> Sampling:
         """The sampling of an epoch: with the same seed the model might only repeat itself."""
@@ -78,9 +115,17 @@ class TrialRunner:
             return self.sampling
         return replace(self.sampling, seed=self.sampling.seed + epoch)
 
-    def _record(self, trial: Trial, case: Case, state: TrialState, ending: Ending, score: Score) -> TrialRecord:
+    def _record(
+        self,
+        trial: Trial,
+        case: Case,
+        state: TrialState,
+        ending: Ending,
+        score: Score,
+        examined: tuple[FoundTools, frozenset[str]],
+    ) -> TrialRecord:
         meter, usage = state.meter, state.meter.usage
-        found = self.toolset.found(case, state.conversation)
+        found, reach = examined
         surfaced = meter.surfaced | found.revealed
         return TrialRecord(
             trial=trial.number,
@@ -94,7 +139,7 @@ class TrialRunner:
             reason=score.reason,
             ending=ending,
             expects_nothing=case.expects_nothing,
-            covered=is_covered(case, self.toolset.reach(case) | surfaced),
+            covered=is_covered(case, reach | surfaced),
             surfaced=is_covered(case, surfaced),
             rank=find_rank(case, found.searches),
             would_dispatch=score.outcome is Outcome.UNOFFERED_TOOL and _are_known(case, state.selections),
@@ -142,7 +187,8 @@ class TrialState:
         """Run to the end; returns why it ended, and the failure's message if it failed."""
         steps, fit_guard = 0, self.trial_runner.fit_guard
         for number in range(self.trial_runner.request_limit):
-            offer = self.trial_runner.toolset.offer(self.case, self.conversation)
+            ask_toolset, toolset = self.trial_runner.ask_toolset, self.trial_runner.toolset
+            offer = await ask_toolset(toolset.offer, self.case, self.conversation)
             if fit_guard is not None and (refusal := fit_guard.find_overflow(offer)) is not None:
                 self.meter.turn_away(offer)
                 ending = Ending.TOO_MANY_TOOLS if refusal.surplus else Ending.CONTEXT_OVERFLOW
@@ -155,14 +201,14 @@ class TrialState:
                     raise
                 return self._fail(unanswered)
             if is_truncated(reply, offer, self.sampling.max_tokens):
-                self._take(number, offer, replace(reply, calls=reply.calls[:-1]))  # the last one is no call
+                await self._take(number, offer, replace(reply, calls=reply.calls[:-1]))  # the last one is no call
                 return Ending.TRUNCATED, ""
             if not reply.calls:
-                follow_up = self.trial_runner.toolset.follow_up(self.case, self.conversation, reply)
+                follow_up = toolset.follow_up(self.case, self.conversation, reply)
                 if follow_up is None:
                     return Ending.NO_CALL, ""
                 self.conversation = self.conversation.extended(reply, (), follow_up)
-            elif self._take(number, offer, reply):
+            elif await self._take(number, offer, reply):
                 steps += 1
                 if steps >= self.case.steps:
                     return Ending.STEPS, ""
@@ -195,9 +241,10 @@ class TrialState:
         self.retries += attempts.attempts - 1
         self.cost_usd = plus_cost(self.cost_usd, attempts.cost_usd)
 
-    def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
+    async def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
         """Answer the calls of a reply; returns whether any of them is a selection."""
-        given = self.trial_runner.toolset.answer(self.case, self.conversation, reply.calls)
+        runner = self.trial_runner
+        given = await runner.ask_toolset(runner.toolset.answer, self.case, self.conversation, reply.calls)
         answers = [
             self._select(number, offer, call) if answer is None else answer
             for call, answer in zip(reply.calls, given, strict=True)

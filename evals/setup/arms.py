@@ -6,10 +6,14 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from itertools import chain
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.ranking.ranker import Ranker, prepare_texts
+from toolbelt.catalog.ranking.spec import RankSpec
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.models.model import Model
@@ -28,6 +32,7 @@ from toolbelt.evals.setup.model_limits import facts_for_auto
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.search import last_user_text
 from toolbelt.evals.toolsets.spec import BY_WINDOW
 from toolbelt.evals.toolsets.toolset import Toolset, ToolsetContext
 from toolbelt.evals.toolsets.variants.presentation import make_presentation
@@ -40,8 +45,12 @@ from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
+from toolbelt.search.settings import Trigger
 from toolbelt.stores.files import cache_folder
 from toolbelt.stores.token_cache import CachedTokenCounter
+
+if TYPE_CHECKING:
+    from toolbelt.providers.embeddings import EmbeddingOptions
 
 _LETS_TURNS_END = (None, "auto", "none")
 """Tool choices under which a model may call nothing."""
@@ -72,6 +81,7 @@ def prepare_arms(
     options: ModelOptions,
     reporter: EvalReporter,
     opener: Callable[[str, ModelOptions], Model] = open_model,
+    open_ranker: Callable[[RankSpec], Ranker] | None = None,
 ) -> tuple[PreparedArm, ...]:
     """Prepare the arms of a plan.
 
@@ -81,21 +91,40 @@ def prepare_arms(
         options: How models are asked.
         reporter: Gets notes and progress.
         opener: Opens a model by its name.
+        open_ranker: Opens the ranker of a search; by default, one whose model is asked as all models are.
 
     Raises:
         ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
     """
+    open_ranker = cache(open_ranker or partial(_open_ranker, inputs, options))  # arms share its vectors
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     renderers = _Renderers(inputs.catalog, plan.tokenizer, plan.seed, reporter)
     notes: dict[RunNote, None] = {}  # arms of one toolset have the same
     arms = []
     for arm in plan.arms:
-        prepared, arm_notes = _prepare(inputs, plan, arm, models[arm.model], renderers)
+        prepared, arm_notes = _prepare(
+            inputs, plan, arm, models[arm.model], renderers, open_ranker, is_offline=options.is_offline
+        )
         arms.append(prepared)
         notes |= dict.fromkeys(arm_notes)
     for note in notes:
         reporter.note(note)
     return tuple(arms)
+
+
+def _open_ranker(inputs: RunInputs, options: ModelOptions, spec: RankSpec) -> Ranker:
+    if not spec.asks_model:
+        return open_project_ranker(inputs.project, spec)
+    return open_project_ranker(inputs.project, spec, embedding_options(options))
+
+
+def embedding_options(options: ModelOptions) -> EmbeddingOptions:
+    """How a model that makes vectors is asked: as all models are."""
+    from toolbelt.providers.embeddings import EmbeddingOptions  # aiohttp, which most runs do without
+
+    return EmbeddingOptions(
+        *(options.api_base, options.timeout_seconds, options.table, options.transport, options.is_offline)
+    )
 
 
 def refuse_unknown_choice(arms: Sequence[PreparedArm], choice: str | None) -> None:
@@ -108,7 +137,14 @@ def refuse_unknown_choice(arms: Sequence[PreparedArm], choice: str | None) -> No
 
 
 def _prepare(
-    inputs: RunInputs, plan: Plan, arm: Arm, model: Model, renderers: _Renderers
+    inputs: RunInputs,
+    plan: Plan,
+    arm: Arm,
+    model: Model,
+    renderers: _Renderers,
+    open_ranker: Callable[[RankSpec], Ranker],
+    *,
+    is_offline: bool,
 ) -> tuple[PreparedArm, list[RunNote]]:
     used: list[ToolRenderer] = []
     notes: list[RunNote] = []
@@ -137,9 +173,13 @@ def _prepare(
         agents=inputs.project.config.agents,
         toolkits=inputs.project.config.toolkits,
         searches=inputs.project.config.searches,
-        open_ranker=partial(open_project_ranker, inputs.project),
+        open_ranker=open_ranker,
     )
     toolset = make_toolset(arm.spec, context)
+    if (settings := arm.spec.search) is not None and settings.trigger is Trigger.REQUEST and not is_offline:
+        cases = inputs.cases_of(plan)
+        queries = (last_user_text(cases.case(position).messages) for position in chain.from_iterable(cases.rounds))
+        prepare_texts(open_ranker(settings.rank), queries)
     if isinstance(toolset, Dynamic):
         notes.extend(_dynamic_notes(toolset, plan.sampling))
     varied = vary(toolset, variant, context, used[-1])
@@ -218,7 +258,9 @@ def make_trial_runners(
         sampling = _with_wire_name(plan.sampling, arm.renderer)
         runners.append(
             TrialRunner(
-                arm.toolset, arm.renderer, client, scorer, counter, sampling, plan.request_limit, plan.fit_guard(model)
+                *(arm.toolset, arm.renderer, client, scorer, counter, sampling, plan.request_limit),
+                plan.fit_guard(model),
+                in_threads=(search := arm.arm.spec.search) is not None and search.rank.asks_model,
             )
         )
     return tuple(runners)

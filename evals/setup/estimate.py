@@ -11,7 +11,12 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from toolbelt.catalog import Tool
+from toolbelt.catalog.ranking.ranker import Ranker
+from toolbelt.catalog.ranking.spec import RankSpec
+from toolbelt.catalog.ranking.words import WordsIndex, WordsRanker
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.local import make_local_model
@@ -22,10 +27,12 @@ from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.setup.arm_notes import find_shortfalls
-from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
+from toolbelt.evals.setup.arms import embedding_options, make_trial_runners, prepare_arms
 from toolbelt.evals.setup.inputs import RunInputs
-from toolbelt.evals.setup.reporting import EvalReporter
+from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import Usage
+from toolbelt.text import plural
 
 SAMPLE = 300
 """Cases of each arm that are played; the rest are assumed to be similar."""
@@ -78,7 +85,7 @@ def estimate_run(
     Raises:
         ToolbeltError: as `prepare_arms`.
     """
-    arms = prepare_arms(inputs, plan, options, reporter, open_price)
+    arms = prepare_arms(inputs, plan, options, reporter, open_price, partial(_open_stand_in, inputs, options, reporter))
     cases = inputs.cases_of(plan)
     for note in find_shortfalls(arms, cases):
         reporter.note(note)
@@ -91,6 +98,28 @@ def estimate_run(
             estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample)))
             advance((number + 1) * len(sample))
     return tuple(estimates)
+
+
+def _open_stand_in(inputs: RunInputs, options: ModelOptions, reporter: EvalReporter, spec: RankSpec) -> Ranker:
+    """The ranker; in place of one that asks a model, one by words, which reports what the model would come to."""
+    if not spec.asks_model:
+        return open_project_ranker(inputs.project, spec)
+    from toolbelt.catalog.ranking.embedding import write_text  # numpy
+    from toolbelt.providers.stored_vectors import StoredVectors  # aiohttp
+
+    vectors = StoredVectors(spec.target, embedding_options(options))
+
+    class StandIn(WordsRanker):
+        def index(self, tools: Sequence[Tool]) -> WordsIndex:
+            estimate = vectors.estimate([write_text(tool) for tool in tools])
+            cost = "all stored" if estimate is None else str(estimate)
+            text = (
+                f"{spec}: vectors of {plural(len(tools), 'tool')}: {cost}; and one for each text that is searched for"
+            )
+            reporter.note(RunNote(NoteKind.EMBEDDINGS, f"{text}. The sample below searches by words.", (str(spec),)))
+            return super().index(tools)
+
+    return StandIn()
 
 
 async def _estimate_arm(

@@ -48,6 +48,8 @@ class NoteKind(StrEnum):
     """An agent or toolkit names something that the catalog does not have."""
     NO_TURN_ENDS = "no_turn_ends"
     """With the tool choice of this run, a tool that a model loads is never shown."""
+    EMBEDDINGS = "embeddings"
+    """What the vectors of a search would come to."""
     UNPADDED = "unpadded"
     """In some cases the definitions are already longer than the length to pad to."""
     FEW_DISTRACTORS = "few_distractors"

@@ -60,6 +60,7 @@ class SearchToolset:
             as_shown=self._as_shown,
             names={tool.id: self._renderer.offered(tool.id).name for tool in catalog.tools},
         )
+        self._whole.prepare()
         self._cut: Callable[[tuple[str, ...]], Search] = lru_cache(OFFERS_KEPT)(self._whole.within)
         self._meta: Callable[[CaseTools], tuple[Offered, ...]] = lru_cache(OFFERS_KEPT)(self._make_meta)
         self._make: Callable[[CaseTools, Found], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)

@@ -14,6 +14,7 @@ from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.recommended import spell_loadout, split_toolset_name
 from toolbelt.patterns import fold, is_prefix_pattern
 from toolbelt.search.presets import PRESET_KIND, parse_search, shorten_search
+from toolbelt.search.settings import SearchSettings
 
 _DISTRACTORS = re.compile(r"\+([0-9]{1,6})(?::(near|random))?", re.IGNORECASE)
 
@@ -141,6 +142,11 @@ class ToolsetSpec:
             and not self.is_by_role
             and not is_prefix_pattern(self.name)
         )
+
+    @property
+    def search(self) -> SearchSettings | None:
+        """The settings of a search; `None` for any other kind."""
+        return parse_search(self.name) if self.kind is ToolsetKind.SEARCH else None
 
     @property
     def is_list(self) -> bool:

@@ -8,16 +8,42 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.running import OpenAIServer, openai_server
 from tests.wording import mentions
 from toolbelt.catalog import Tool
 from toolbelt.catalog.ranking.spec import parse_rank
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.configs.approvals import Approvals
 from toolbelt.project.rankers import open_ranker
+from toolbelt.providers.embeddings import EmbeddingOptions
+from toolbelt.reporter import Reporter
 from toolbelt.servers.spec import Approvable, PythonReference
 from toolbelt.stores.files import state_folder
 
+__all__ = ["openai_server"]  # a fixture
 TOOLS = (Tool("read_file", "Reads"), Tool("send_mail", "Sends"))
+
+
+class Notes(Reporter):
+    """What a user is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def test_S2_a_ranker_by_embedding_asks_its_model_and_reports_the_cost(
+    openai_server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_CACHE_DIR", str(tmp_path))
+    name, reporter = f"embedding:openai/embedder@{tmp_path.name}", Notes()
+    options = EmbeddingOptions(openai_server.url, 10.0)
+    ranker = open_ranker(parse_rank(name), embedding=options, reporter=reporter)
+    assert ranker.name == name
+    assert [hit.tool.name for hit in ranker.index(TOOLS).search("what sends", 1)] == ["send_mail"]
+    assert [mentions(note, "2 tools", "1 request") for note in reporter.notes] == [True]
 
 
 @pytest.mark.parametrize("name", ["words", "regex"])

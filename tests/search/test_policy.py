@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tests.search.samples import CATALOG
+from tests.servers.replies import vector_of
+from tests.wording import mentions
 from toolbelt.agents import LoadoutPolicy
+from toolbelt.catalog.ranking.embedding import EmbeddingRanker
 from toolbelt.catalog.ranking.rankers import RANKERS
-from toolbelt.errors import InvalidDefinitionError
+from toolbelt.errors import InvalidDefinitionError, ToolbeltError
 from toolbelt.loadouts import ToolLoadoutBuilder, ToolLoadoutRegistry
 from toolbelt.runtime.executable import ExecutableTool
 from toolbelt.runtime.registry import ToolRegistry
@@ -112,3 +118,41 @@ def test_R8_two_policies_with_a_meta_tool_of_the_same_name_are_an_error() -> Non
     with pytest.raises(InvalidDefinitionError, match="search_tools"):
         make_session(make_policy(""), make_policy("pydantic-ai"))
     assert shown(make_session(make_policy("openai"), TierPolicy(CATALOG)))[:3]
+
+
+class Vectors:
+    """Makes vectors, or fails to; keeps the threads in which it was asked."""
+
+    model = "m"
+
+    def __init__(self, error: ToolbeltError | None = None) -> None:
+        self.error = error
+        self.threads: list[threading.Thread] = []
+
+    def get(self, texts: Sequence[str], what: str = "") -> list[array[float]]:  # noqa: ARG002  the protocol's
+        self.threads.append(threading.current_thread())
+        if self.error is not None:
+            raise self.error
+        return [array("f", vector_of(text)) for text in texts]
+
+
+def test_S2_a_session_asks_a_model_for_vectors_in_a_thread_and_only_when_it_searches() -> None:
+    vectors = Vectors()
+    session = make_session(SearchPolicy(parse_search("k=1:rank=embedding:m"), EmbeddingRanker(vectors), CATALOG))
+    session.begin_turn()
+    assert shown(session) == ["search_tools"]
+    assert vectors.threads == []
+    assert "send" in call(session, "search_tools", query="send a message").text
+    assert shown(session) == ["search_tools", "send"]
+    assert threading.main_thread() not in vectors.threads
+
+
+def test_S2_a_model_that_fails_is_a_result_with_a_code_and_the_next_search_asks_again() -> None:
+    vectors = Vectors(ToolbeltError("no key"))
+    policy = SearchPolicy(parse_search("k=1:rank=embedding:m"), EmbeddingRanker(vectors), CATALOG)
+    session = make_session(policy)
+    failed = call(session, "search_tools", query="send")
+    assert (failed.code, mentions(failed.text, "no key")) == (FailureCode.EXECUTION_FAILED, True)
+    vectors.error = None
+    assert call(session, "search_tools", query="send a message").ok
+    assert policy.found == ("mail/send",)

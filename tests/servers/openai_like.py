@@ -1,6 +1,7 @@
 """A server that speaks OpenAI's chat API over real HTTP, and does to its clients whatever they ask for by model name.
 
-It also has as much of Anthropic's API (`/v1/messages`) as shows that another provider's form is read as well.
+It also has as much of Anthropic's API (`/v1/messages`) as shows that another provider's form is read as well, and
+makes embeddings.
 
 `python -m tests.servers.openai_like --port 0` prints its port and serves until its standard input ends. What a request
 gets is said by its model: the name of a row of `BEHAVIOURS`, with a number after a dash where the row wants one
@@ -324,6 +325,13 @@ async def _slow_drafts(request: web.BaseRequest, asked: Asked) -> web.StreamResp
     return _json(replies.drafts(asked))
 
 
+async def _embeds_until(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Makes embeddings that many times, and then refuses to."""
+    if asked.before < asked.number:
+        return _json(replies.embeddings(asked.body))
+    return _error(400, "No more.", "invalid")
+
+
 BEHAVIOURS: Mapping[str, Behaviour] = {
     "pick-first": _always(replies.pick_first),
     "echo-tool": _always(replies.echo_tool),
@@ -331,6 +339,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "none": _always(replies.no_call),
     "with-cache": _always(replies.with_cache),
     "tiered": _always(replies.tiered),
+    "search": _always(replies.search),
     "dynamic": _always(replies.dynamic),
     "bad-arguments": _always(replies.bad_arguments),
     "object-arguments": _always(replies.object_arguments),
@@ -367,6 +376,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "able-until": _able_until,
     "able-limited": _able_limited,
     "able-slow": _able_slow,
+    "embeds-until": _embeds_until,
     "unauthorized": _refuse(401, "Incorrect API key provided: sk-test-0123456789abcdef.", "invalid_api_key"),
     "forbidden": _refuse(403, "This key may not use the model.", "forbidden"),
     "missing": _refuse(404, "The model does not exist or you do not have access to it.", "model_not_found"),
@@ -415,7 +425,7 @@ def make_handler(state: State) -> Callable[[web.BaseRequest], Awaitable[web.Stre
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         if request.path.startswith("/control/"):
             return control(request.path)
-        if not request.path.endswith(("/chat/completions", "/v1/messages")):
+        if not request.path.endswith(("/chat/completions", "/v1/messages", "/embeddings")):
             return _error(404, f"No such path: {request.path}.", "not_found")
         raw = await request.read()
         try:
@@ -427,6 +437,8 @@ def make_handler(state: State) -> Callable[[web.BaseRequest], Awaitable[web.Stre
         asked = Asked(body, len(raw), number, state.note(model, request, raw))
         if request.path.endswith("/v1/messages"):
             return _json(replies.anthropic(asked))
+        if request.path.endswith("/embeddings") and name == "pick-first":
+            return _json(replies.embeddings(body))
         return await BEHAVIOURS[name](request, asked)
 
     return handle

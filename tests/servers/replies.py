@@ -156,6 +156,48 @@ def _lines(message: dict[str, Any]) -> list[str]:
     return str(message["content"]).splitlines()
 
 
+def search(asked: Asked) -> dict[str, Any]:
+    """Searches for `SEARCH words`, then does `CALL name {json}`, through a meta-tool where that is not offered.
+
+    The meta-tool that searches is the first that is offered, and the one that calls is the second.
+    """
+    spoken = [message for message in asked.body["messages"] if message.get("tool_calls")]
+    made = [call["function"]["name"] for message in spoken for call in message["tool_calls"]]
+    wanted, _, arguments = (asked.line("CALL") or "").partition(" ")
+    words = asked.line("SEARCH")
+    if words and not made:
+        name, (argument, schema) = asked.tools[0], _arguments(asked, 0)[0]
+        given = [words] if schema["type"] == "array" else words
+        return reply(asked, [call(0, name, json.dumps({argument: given}))])
+    if len(made) != 1 or not wanted:
+        return no_call(asked)
+    if wanted in asked.tools:
+        return reply(asked, [call(1, wanted, arguments or "{}")])
+    (by_name, _), (with_arguments, _) = _arguments(asked, 1)
+    through = {by_name: wanted, with_arguments: json.loads(arguments or "{}")}
+    return reply(asked, [call(1, asked.tools[1], json.dumps(through))])
+
+
+def _arguments(asked: Asked, position: int) -> list[tuple[str, dict[str, Any]]]:
+    return list(asked.body["tools"][position]["function"]["parameters"]["properties"].items())
+
+
+def embeddings(body: dict[str, Any]) -> dict[str, Any]:
+    """Vectors of texts: two texts are the nearer, the more words they share."""
+    data = [{"object": "embedding", "index": n, "embedding": vector_of(text)} for n, text in enumerate(body["input"])]
+    tokens = sum(len(text) // 4 for text in body["input"])
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return {"object": "list", "model": body["model"], "data": data, "usage": usage}
+
+
+def vector_of(text: str, size: int = 256) -> list[float]:
+    """How often the text has words of each kind; of words, the hash decides the kind."""
+    vector = [0.0] * size
+    for word in re.findall(r"\w+", text.lower().replace("_", " ")) or [text]:
+        vector[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) % size] += 1.0
+    return vector
+
+
 def bad_arguments(asked: Asked) -> dict[str, Any]:
     """Arguments that are no JSON."""
     return reply(asked, [call(0, asked.tools[0], '{"path": "a')])

@@ -24,8 +24,12 @@ def server() -> Iterator[OpenAIServer]:
 
 def _post(server: OpenAIServer, model: str, messages: list[dict[str, Any]], *tools: str) -> tuple[int, Any]:
     definitions = [{"type": "function", "function": {"name": name}} for name in tools]
-    body = json.dumps({"model": model, "messages": messages, "tools": definitions}).encode()
-    request = urllib.request.Request(f"{server.url}/chat/completions", body, {"Content-Type": "application/json"})
+    return _ask(server, "chat/completions", {"model": model, "messages": messages, "tools": definitions})
+
+
+def _ask(server: OpenAIServer, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
+    body = json.dumps(asked).encode()
+    request = urllib.request.Request(f"{server.url}/{path}", body, {"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.status, json.load(answer)
@@ -63,6 +67,46 @@ def test_a_tiered_model_browses_loads_and_calls(server: OpenAIServer) -> None:
         if made[-1][0] == "load_tools":
             tools.append("git_push")
     assert made == [("browse_tools", "{}"), ("load_tools", '{"category": "git"}'), ("git_push", '{"to": "x"}')]
+
+
+@pytest.mark.parametrize(
+    ("tools", "found", "wanted"),
+    [
+        pytest.param({"find": {"words": "string"}}, ["git_push"], ("git_push", {"to": "x"}), id="offered"),
+        pytest.param(
+            {"find": {"texts": "array"}, "run": {"tool": "string", "given": "object"}},
+            [],
+            ("run", {"tool": "git_push", "given": {"to": "x"}}),
+            id="called-through",
+        ),
+    ],
+)
+def test_a_searching_model_searches_once_and_calls(
+    server: OpenAIServer, tools: dict[str, dict[str, str]], found: list[str], wanted: tuple[str, dict[str, Any]]
+) -> None:
+    properties = {name: {key: {"type": kind} for key, kind in given.items()} for name, given in tools.items()}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": 'SEARCH push it\nCALL git_push {"to": "x"}'}]
+    made: list[tuple[str, Any]] = []
+    for more in ([], found, found):
+        offered = {**properties, **{name: {} for name in more}}
+        definitions = [
+            {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": given}}}
+            for name, given in offered.items()
+        ]
+        _, answer = _ask(server, "chat/completions", {"model": "search", "messages": messages, "tools": definitions})
+        calls = answer["choices"][0]["message"].get("tool_calls", [])
+        made.extend((call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls)
+        messages.append({"role": "assistant", "tool_calls": calls})
+    (argument, kind), *_ = tools["find"].items()
+    assert made == [("find", {argument: ["push it"] if kind == "array" else "push it"}), wanted]
+
+
+def test_it_makes_vectors_unless_the_model_is_one_that_fails(server: OpenAIServer) -> None:
+    status, answer = _ask(server, "embeddings", {"model": "embedder", "input": ["send mail", "mail", "read"]})
+    send, mail, read = (each["embedding"] for each in answer["data"])
+    near, far = (sum(a * b for a, b in zip(send, other, strict=True)) for other in (mail, read))
+    assert (status, near > far) == (200, True)
+    assert _ask(server, "embeddings", {"model": "unauthorized", "input": ["x"]})[0] == 401
 
 
 def test_counts_are_kept_by_model_and_can_be_forgotten(server: OpenAIServer) -> None:

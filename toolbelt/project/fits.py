@@ -18,8 +18,8 @@ from toolbelt.catalog import Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.providers.litellm_table import TOKENIZERS, find_litellm_file
+from toolbelt.stores.content_cache import hash_text
 from toolbelt.stores.files import write_text
-from toolbelt.stores.token_cache import hash_text
 
 if TYPE_CHECKING:
     from toolbelt.project.project import Project

@@ -11,10 +11,12 @@ from toolbelt.catalog.ranking.ranker import Ranker
 from toolbelt.catalog.ranking.rankers import RANKERS
 from toolbelt.catalog.ranking.spec import RankKind, RankSpec
 from toolbelt.errors import ToolbeltError
+from toolbelt.reporter import SILENT, Reporter
 from toolbelt.search.rankers import find_own_ranker
 
 if TYPE_CHECKING:
     from toolbelt.project.project import Project
+    from toolbelt.providers.embeddings import EmbeddingOptions
     from toolbelt.servers.spec import Approvable, PythonReference
 
 Approve = Callable[[Sequence["Approvable"]], None]
@@ -28,6 +30,8 @@ def open_ranker(
     source: str = "--rank",
     files: Sequence[Path] = (),
     approve: Approve | None = None,
+    embedding: EmbeddingOptions | None = None,
+    reporter: Reporter = SILENT,
 ) -> Ranker:
     """The ranker that a spec names.
 
@@ -37,6 +41,9 @@ def open_ranker(
         source: Where the ranker is named, as the user would write it; for messages.
         files: The files that name it, if any do; nobody else may be able to write them.
         approve: Asks whether code may be imported (rule M2). By default, what is not approved already is refused.
+        embedding: How the model of an `embedding:` ranker is asked. Its vectors are made by `Ranker.index`, and for
+            each text that is searched for; those that are stored already are not asked for.
+        reporter: Is told what vectors of tools come to, before they are made.
 
     Raises:
         ToolbeltError: the code of a `python:` ranker is not approved, cannot be imported, or is no function.
@@ -51,14 +58,28 @@ def open_ranker(
             paths = tuple(str(path.absolute()) for path in files)
             return _open_function(spec, PythonReference(spec.target, str(folder.absolute()), source, paths), approve)
         case RankKind.EMBEDDING:
-            raise ToolbeltError(f"The ranker {spec} is not available yet.")
+            from toolbelt.catalog.ranking.embedding import EmbeddingRanker  # numpy
+            from toolbelt.providers.stored_vectors import StoredVectors
+
+            return EmbeddingRanker(StoredVectors(spec.target, embedding, reporter=reporter))
 
 
-def open_project_ranker(project: Project, spec: RankSpec) -> Ranker:
+def open_project_ranker(project: Project, spec: RankSpec, embedding: EmbeddingOptions | None = None) -> Ranker:
     """The ranker of a project's search: one of toolbelt's own, or as `open_ranker`, with the same errors."""
-    path = project.config.path
-    own = find_own_ranker(spec)
-    return own or open_ranker(spec, folder=project.folder, source="rank", files=() if path is None else (path,))
+    if (own := find_own_ranker(spec)) is not None:
+        return own
+    if embedding is None and spec.kind is RankKind.EMBEDDING:
+        from toolbelt.providers.embeddings import EmbeddingOptions
+
+        embedding = EmbeddingOptions(table=project.models)
+    return open_ranker(
+        spec,
+        folder=project.folder,
+        source="rank",
+        files=() if project.config.path is None else (project.config.path,),
+        embedding=embedding,
+        reporter=project.reporter,
+    )
 
 
 def _open_function(spec: RankSpec, reference: PythonReference, approve: Approve | None) -> Ranker:

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+
+from toolbelt.errors import ToolbeltError
+from toolbelt.text import plural, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,25 @@ class Failure(StrEnum):
     def is_for_good(self) -> bool:
         """Whether no other request of this model can do better."""
         return self in (Failure.AUTHENTICATION, Failure.NOT_FOUND, Failure.QUOTA)
+
+
+class NotStoredError(ToolbeltError):
+    """Nothing may be asked, and vectors are needed that no earlier command has stored.
+
+    Attributes:
+        model: Its name.
+        texts: How many are missing.
+    """
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, model: str, texts: int) -> None:
+        self.model = model
+        self.texts = texts
+        super().__init__(
+            f"--offline opens no connection, and {plural(texts, 'text')} have no stored embeddings by "
+            f"{visible(model)}. Run the same once without --offline."
+        )
 
 
 class ModelError(Exception):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
+from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, NotStoredError, Usage
 from toolbelt.providers.chat_body import sendable
 from toolbelt.providers.direct_http import DirectHttp
 from toolbelt.providers.embedding_requests import DirectRequests, EmbeddingRequests, LitellmRequests
@@ -81,7 +81,7 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingError: a request failed for good, or too often.
-            ToolbeltError: nothing may be asked.
+            NotStoredError: nothing may be asked.
         """
         ...
 
@@ -171,7 +171,8 @@ def embed_texts(
 
     Raises:
         EmbeddingError: a request failed for good, or too often.
-        ToolbeltError: as `open_embedder`, or nothing may be asked.
+        NotStoredError: nothing may be asked.
+        ToolbeltError: as `open_embedder`.
     """
     embedder = open_embedder(name, options)
 
@@ -191,10 +192,7 @@ class _Offline:
     async def embed(self, texts: Sequence[str], advance: Advance | None = None) -> Embeddings:  # noqa: ARG002
         if not texts:
             return Embeddings((), NOTHING_REPORTED, 0)
-        raise ToolbeltError(
-            f"--offline opens no connection, and {plural(len(texts), 'text')} have no stored embeddings by "
-            f"{visible(self.name)}. Run the same once without --offline."
-        )
+        raise NotStoredError(self.name, len(texts))
 
     async def close(self) -> None:
         """Nothing was opened."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.ranking.ranker import Ranker
-from toolbelt.errors import AmbiguousNameError, NotFoundError
+from toolbelt.errors import AmbiguousNameError, NotFoundError, ToolbeltError
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode, ToolResult
-from toolbelt.search.search import CalledThrough, Found, Search
+from toolbelt.runtime.threads import run_in_thread
+from toolbelt.search.search import CalledThrough, Found, Search, SearchAnswer
 from toolbelt.search.settings import Reveal, SearchSettings, Trigger
 from toolbelt.sessions.policy import Selection, SessionPolicy, Stage
 
@@ -103,7 +105,16 @@ class SearchPolicy(SessionPolicy):
             passed_on = self._search.call_through(arguments)
             text = passed_on if isinstance(passed_on, str) else ""
             return ToolResult.failure(FailureCode.INPUT_INVALID, text)
-        answer = self._search.answer(arguments, self.found, begins=self._begins)
+        search = partial(self._search.answer, arguments, self.found, begins=self._begins)
+        if self._settings.rank.asks_model:
+            outcome = await run_in_thread(search)
+            if isinstance(outcome.error, ToolbeltError):
+                return ToolResult.failure(FailureCode.EXECUTION_FAILED, f"Nothing was searched for: {outcome.error}")
+            if outcome.error is not None:
+                raise outcome.error
+            answer: SearchAnswer = outcome.returned
+        else:
+            answer = search()
         self.found, self._begins = answer.found, False
         return ToolResult(ok=True, value=answer.text)
 

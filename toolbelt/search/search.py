@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 from toolbelt.catalog import Catalog, Tool
@@ -92,7 +93,7 @@ class Search:
     Args:
         catalog: All tools, and the descriptions of groups.
         settings: As above.
-        ranker: Of the settings' `rank`.
+        ranker: Of the settings' `rank`. The index is built by the first search, or by `prepare`.
         pinned: Ids; none of these is searched for.
         ids: Of the tools to include, without the pinned ones; `None` for all.
         names: Wire names by id; by default those of the catalog.
@@ -119,22 +120,31 @@ class Search:
         self._all_pinned = tuple(dict.fromkeys(pinned))
         members = self._tools.keys() if ids is None else self._tools.keys() & set(ids)
         tools = [tool for tool in catalog.tools if tool.id in members and tool.id not in self._all_pinned]
-        self._whole: SearchIndex = ranker.index(tools)
-        self._set_universe(tools, self._whole, (*self._all_pinned, *members))
+        self._set_universe(tools, lambda: ranker.index(tools), (*self._all_pinned, *members))
 
     def within(self, ids: Collection[str]) -> Self:
         """The search among only these tools, as if the catalog had no others."""
         narrowed = object.__new__(type(self))
-        narrowed.__dict__.update(self.__dict__)
+        narrowed.__dict__.update({key: value for key, value in vars(self).items() if key != "_index"})
         members = set(ids)
         tools = [tool for tool in self.searched if tool.id in members]
-        narrowed._set_universe(tools, self._whole.within(members), members)
+        narrowed._set_universe(tools, lambda: self._index.within(members), members)
         return narrowed
 
-    def _set_universe(self, tools: Sequence[Tool], index: SearchIndex, members: Collection[str]) -> None:
+    def prepare(self) -> None:
+        """Build the index now, rather than with the first search; errors are those of the ranker."""
+        _ = self._index
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        return self._make_index()
+
+    def _set_universe(
+        self, tools: Sequence[Tool], make_index: Callable[[], SearchIndex], members: Collection[str]
+    ) -> None:
         self.searched = tuple(tools)
         self.searched_ids = frozenset(tool.id for tool in tools)
-        self._index = index
+        self._make_index = make_index
         self.pinned = tuple(tool_id for tool_id in self._all_pinned if tool_id in members)
         tools_of_meta = list(make_meta_tools(self.settings))
         if listing := self._list() if tools_of_meta else "":
@@ -290,6 +300,8 @@ class Search:
             texts = (self._name(tool), tool.plugin or OTHER)
         elif self.settings.rank.kind is RankKind.REGEX:
             texts = tuple(f"^{re.escape(text)}" for text in (tool.name, tool.description[:_PATTERN_CHARS]))
+        elif self.settings.rank.kind is RankKind.EMBEDDING:  # only this has a vector already
+            texts = (join_fields(tool.name, tool.description, tool.parameters),)
         else:
             texts = (self._name(tool), tool.description, join_fields(tool.name, tool.description, tool.parameters))
         return next((text for text in texts if text.strip() and self._finds(text, tool_id)), None)

@@ -120,6 +120,7 @@ class Session:
             InvalidDefinitionError: the configuration of a policy cannot be used with these tools; a tool has the name
                 of a meta-tool.
             StorageError: the state of the session cannot be read.
+            ToolbeltError: the user's words cannot be searched for; the next use of the session tries again.
         """
         if self._source is not self.registry.catalog:
             tools = self.registry.get_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -91,3 +91,12 @@ class Ranker(Protocol):
     def index(self, tools: Sequence[Tool]) -> SearchIndex:
         """An index of tools whose ids are unique."""
         ...
+
+
+def prepare_texts(ranker: Ranker, texts: Iterable[str]) -> None:
+    """Let a ranker that asks a model make the vectors of texts, many at a time, before they are searched for.
+
+    Other rankers need no such thing. Errors are those of a search.
+    """
+    if (prepare := getattr(ranker, "prepare", None)) is not None:
+        prepare(texts)

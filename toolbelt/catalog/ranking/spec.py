@@ -33,6 +33,11 @@ class RankSpec:
     kind: RankKind = RankKind.WORDS
     target: str = ""
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether a search takes a request to a hosted model, which nobody should wait for on an event loop."""
+        return self.kind is RankKind.EMBEDDING
+
     def __str__(self) -> str:
         return f"{self.kind}:{self.target}" if self.target else str(self.kind)
 
