@@ -10,7 +10,7 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.command.rankers import RANK_HELP, open_ranker_named, yes_option
+from toolbelt.command.rankers import RANK_HELP, open_ranker_named, rank_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.files import keep_apart
@@ -28,6 +28,7 @@ _PICTURES = (".svg", ".png")
     epilog=examples(
         "toolbelt eval search",
         "toolbelt eval search --rank words --rank regex --dataset tiered --plot recall.svg",
+        "toolbelt eval search --rank words,embedding:text-embedding-3-small --dataset ./mine",
         "toolbelt eval search --rank words,python:mine:make_search --dataset ./mine --whole-catalog --by kind",
     )
 )
@@ -84,7 +85,7 @@ _PICTURES = (".svg", ".png")
 )
 @option("--output", "-o", metavar="FILE", envvar="TOOLBELT_EVAL_SEARCH_OUTPUT", help="Write it as Markdown, too.")
 @option("--force", is_flag=True, help="Replace files that exist.")
-@yes_option
+@rank_options
 @config_option
 @json_option
 def search(
@@ -101,15 +102,17 @@ def search(
     plot: str | None,
     output: str | None,
     force: bool,
+    api_base: str | None,
+    offline: bool,
     yes: bool,
     config: str | None,
     as_json: bool,
 ) -> None:
     """How well rankers find the right tools of cases: recall, MRR and nDCG with intervals, and paired differences.
 
-    No model is asked. The last user message of each case that needs a tool is searched for, among the tools that the
-    case offers if it says so, else in the whole catalog. `regex` searches for a pattern that any word of the message
-    matches. Recall@k is the best share, over accepted answers, of its tools within the first k.
+    No chat model is asked. The last user message of each case that needs a tool is searched for, among the tools that
+    the case offers if it says so, else in the whole catalog. `regex` searches for a pattern that any word of the
+    message matches. Recall@k is the best share, over accepted answers, of its tools within the first k.
     """
     keep_apart({}, {"--plot": plot, "--output": output})
     if plot is not None and Path(plot).suffix.lower() not in _PICTURES:
@@ -117,7 +120,7 @@ def search(
     for path in filter(None, (plot, output)):
         make_way_for(path, overwrite=force or not Path(path).is_file())
     names = dict.fromkeys(name.strip() for text in ranks for name in text.split(","))
-    rankers = dict(open_ranker_named(name, yes=yes) for name in names)
+    rankers = dict(open_ranker_named(name, yes=yes, api_base=api_base, offline=offline) for name in names)
     request = SearchRequest(
         CaseFilter(kinds, tags, ids, limit), seed, whole_catalog, None if by is None else Grouping(by)
     )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from statistics import median
 from types import MappingProxyType
 
-from toolbelt.catalog.ranking.ranker import Ranker
+from toolbelt.catalog.ranking.ranker import Ranker, prepare_texts
 from toolbelt.catalog.ranking.spec import RankSpec
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
@@ -22,6 +22,7 @@ from toolbelt.evals.retrieval.searches import (
     Exclusion,
     Scores,
     find_exclusion,
+    make_query,
     search_cases,
     searched_tools,
 )
@@ -139,6 +140,8 @@ class _Part:
         """Search the cases by one ranker."""
         catalog = self.dataset.catalog_file.catalog
         searcher = CaseSearcher(spec, ranker, catalog, whole_catalog=self._request.whole_catalog)
+        queries = (make_query(spec, self.dataset.case(index).query) for index in self._needed)
+        prepare_texts(ranker, queries)
         with reporter.progress(f"{self.dataset.name}: searching by {spec}", len(self._needed)) as advance:
             return search_cases(searcher, map(self.dataset.case, self._needed), advance)
 

@@ -63,7 +63,7 @@ def retrieval_view(retrieval: Retrieval) -> Iterator[Block]:
             yield contrasts_table(contrasts)
             yield Note(_READING, Tone.FAINT)
         yield from _groups(retrieval, dataset)
-    yield Note("No model was asked: this measures the search, not what a model makes of it.", Tone.FAINT)
+    yield Note("No chat model was asked: this measures the search, not what a model makes of it.", Tone.FAINT)
 
 
 def describe_dataset(dataset: SearchedDataset) -> str:

@@ -44,8 +44,10 @@ def server(openai_server: OpenAIServer) -> OpenAIServer:
     return openai_server
 
 
-def open_vectors(server: OpenAIServer, folder: Path, model: str = "embedder", **settings: bool) -> StoredVectors:
-    options = EmbeddingOptions(server.url, 10.0, **settings)
+def open_vectors(
+    server: OpenAIServer, folder: Path, model: str = "embedder", *, is_offline: bool = False
+) -> StoredVectors:
+    options = EmbeddingOptions(server.url, 10.0, is_offline=is_offline)
     return StoredVectors(f"openai/{model}", options, folder)
 
 

@@ -129,7 +129,7 @@ class Vectors:
         self.error = error
         self.threads: list[threading.Thread] = []
 
-    def get(self, texts: Sequence[str], what: str = "") -> list[array[float]]:  # noqa: ARG002  the protocol's
+    def get(self, texts: Sequence[str], what: str = "") -> list[array[float]]:
         self.threads.append(threading.current_thread())
         if self.error is not None:
             raise self.error

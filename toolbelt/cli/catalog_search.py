@@ -10,7 +10,7 @@ from toolbelt.catalog.ranking.ranker import SearchHit
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.command.rankers import RANK_HELP, open_ranker_named, yes_option
+from toolbelt.command.rankers import RANK_HELP, open_ranker_named, rank_options
 from toolbelt.errors import nearest
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
@@ -38,7 +38,7 @@ from toolbelt.text import plural
 )
 @option("--plugin", "plugin_names", multiple=True, metavar="P", help="Only this plugin; may be repeated.")
 @option("--loadout", "-l", metavar="L", help="Only the tools that this loadout makes active.")
-@yes_option
+@rank_options
 @source_options
 def search(
     query: tuple[str, ...],
@@ -46,6 +46,8 @@ def search(
     limit: int,
     plugin_names: tuple[str, ...],
     loadout: str | None,
+    api_base: str | None,
+    offline: bool,
     yes: bool,
     catalog: str | None,
     config: str | None,
@@ -59,7 +61,7 @@ def search(
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("QUERY has no words.")
-    spec, ranker = open_ranker_named(rank, yes=yes)
+    spec, ranker = open_ranker_named(rank, yes=yes, api_base=api_base, offline=offline)
     project = open_current_project(catalog, config, read_loadouts_too=loadout is not None)
     tools = _choose(project, plugin_names, loadout)
     hits = ranker.index(tools).search(text, limit)

@@ -119,8 +119,7 @@ class Session:
         Raises:
             InvalidDefinitionError: the configuration of a policy cannot be used with these tools; a tool has the name
                 of a meta-tool.
-            StorageError: the state of the session cannot be read.
-            ToolbeltError: the user's words cannot be searched for; the next use of the session tries again.
+            ToolbeltError: the user's words cannot be searched for; `StorageError`: the state cannot be read.
         """
         if self._source is not self.registry.catalog:
             tools = self.registry.get_all()

@@ -76,7 +76,7 @@ def test_S2_a_part_is_searched_as_if_it_were_all_and_no_vector_is_made_again(mem
     assert [what for _, what in vectors.asked if what] == []
     alone = EmbeddingRanker(vectors).index([tool for tool in TOOLS if tool.id in members])
     assert found == alone.search(text, 3)
-    assert part.within(tool.id for tool in TOOLS).search(text, 3) == found
+    assert part.within([tool.id for tool in TOOLS]).search(text, 3) == found
 
 
 def test_S2_a_text_is_asked_for_once_and_tools_all_together() -> None:

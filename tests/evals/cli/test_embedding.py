@@ -60,6 +60,21 @@ def test_S2_an_eval_announces_the_cost_asks_in_batches_and_replays_offline(
     assert openai_server.count(COUNTED) == len(sizes)
 
 
+def test_S3_rankers_are_compared_with_texts_in_batches_and_again_offline(
+    toolbelt: Toolbelt, shop: Path, openai_server: OpenAIServer
+) -> None:
+    asked = ("eval", "search", "-d", "shop", "--rank", f"words,embedding:{RANK}", "--api-base", openai_server.url)
+    first, again = toolbelt(*asked, "--json"), toolbelt(*asked, "--json", "--offline")
+    assert (first.code, again.code) == (0, 0)
+    assert again.json == first.json
+    assert first.json["rankers"][1]["recall_at_1"]["value"] == 1
+    sizes = [len(request["body"]["input"]) for request in openai_server.requests(COUNTED)]
+    assert sizes == [len(TOOLS), len(CASES)]
+    one = ("catalog", "search", "where", "is", "the", "parcel", "--catalog", "shop", "--rank", f"embedding:{RANK}")
+    found = toolbelt(*one, "--api-base", openai_server.url, "--json")
+    assert (found.code, found.json["tools"][0]["name"]) == (0, "parcel")
+
+
 def test_X3_offline_a_case_whose_vector_is_missing_is_unscored(
     toolbelt: Toolbelt, shop: Path, openai_server: OpenAIServer
 ) -> None:
