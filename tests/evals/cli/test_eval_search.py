@@ -48,7 +48,7 @@ def test_C_the_json_follows_its_schema(toolbelt: Toolbelt, mine: Path) -> None:
 def test_S3_the_title_states_what_is_searched(toolbelt: Toolbelt, mine: Path) -> None:
     assert mentions(toolbelt("eval", "search", "-d", "mine").out, "2 cases", "each offers (median 2)", "1 of them")
     whole = toolbelt("eval", "search", "-d", "mine", "--whole-catalog")
-    assert mentions(whole.out, "mine: 2 cases over the whole catalog (5 tools)", "1 need no tool", "german", "No chat model")
+    assert mentions(whole.out, "mine: 2 cases over the whole catalog (5 tools)", "1 need no tool", "german", "No chat")
 
 
 def test_S3_files_are_written_beside(toolbelt: Toolbelt, mine: Path) -> None:
