@@ -79,6 +79,19 @@ def test_X6_where_nothing_changed_all_is_asked_and_what_the_margin_takes_is_repo
     assert "a margin of 2 points takes about" in ran.err
 
 
+def test_X6_a_run_is_judged_by_the_design_it_was_begun_with(toolbelt: Toolbelt, work: str, project: Path) -> None:
+    """A later version may choose other looks and levels."""
+    store, command = project / ".toolbelt" / "runs.db", ("eval", "run", "-d", work, "-t", "full,loadout:blind")
+    assert toolbelt(*command, "--until-decided", "--max-requests", "20").code == 3, "in the first round"
+    with closing(sqlite3.connect(store)) as connection, connection:
+        [[text]] = connection.execute("SELECT plan FROM runs").fetchall()
+        plan = json.loads(text)
+        plan["decision"]["rounds"][0]["level"] = 0.9996
+        connection.execute("UPDATE runs SET plan = ?", (json.dumps(plan),))
+    assert "decided after 42 of 120 cases (look 1 of 4)" in toolbelt("eval", "resume").err
+    assert json.loads(toolbelt("eval", "compare", "--json").out)["level"] == 0.9996
+
+
 def change_loadout(project: Path, *plugins: str) -> None:
     (project / "toolbelt.yaml").write_text(json.dumps({"loadouts": {"now": {"plugins": list(plugins)}}}))
 

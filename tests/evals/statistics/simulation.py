@@ -100,6 +100,16 @@ def simulate(setting: Setting, change: Change, loss: float, runs: int, seed: int
 
 def draw(rng: np.random.Generator, setting: Setting, change: Change, loss: float) -> list[list[tuple[float, float]]]:
     """The `(new, old)` shares of each case of each cluster."""
+    sizes, right = draw_cases(rng, setting, change, loss)
+    pairs = list(zip(*(share.tolist() for share in right / setting.epochs), strict=True))
+    ends = np.cumsum(sizes).tolist()
+    return [pairs[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)]
+
+
+def draw_cases(
+    rng: np.random.Generator, setting: Setting, change: Change, loss: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The size of each cluster; and of each case, cluster after cluster, how many trials are right: new, old."""
     least, most = setting.sizes
     sizes = rng.integers(least, most + 1, setting.clusters)
     of = np.repeat(np.arange(setting.clusters), sizes)
@@ -117,13 +127,8 @@ def draw(rng: np.random.Generator, setting: Setting, change: Change, loss: float
         part = loss if change is Change.ALL else loss / 2 / (1 - loss / 2)
         old[~hit] = np.maximum(old[~hit], part)
         new[~hit] = old[~hit] - part
-    shares = [
-        rng.binomial(setting.epochs, setting.error + (1 - 2 * setting.error) * right) / setting.epochs
-        for right in (new, old)
-    ]
-    pairs = list(zip(*(share.tolist() for share in shares), strict=True))
-    ends = np.cumsum(sizes).tolist()
-    return [pairs[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)]
+    shares = [rng.binomial(setting.epochs, setting.error + (1 - 2 * setting.error) * right) for right in (new, old)]
+    return sizes, np.array(shares)
 
 
 def _hit(rng: np.random.Generator, sizes: NDArray[np.int64], change: Change, loss: float) -> NDArray[np.bool_]:
