@@ -92,9 +92,8 @@ def test_T5_shared_names_are_told_with_what_they_are_sent_as() -> None:
 
 def test_tools_no_model_can_tell_apart() -> None:
     assert found(Tool("f", "Does it."), Tool("g", "  does\nIT."), Tool("h", "Other."), Tool("i", "DOES IT.")) == [
-        ("f", "twin-descriptions")
+        ("f", "twin-tools")
     ]
-    assert [rule for _, rule in found(Tool("f"), Tool("g"))] == ["no-description"] * 2, "nothing is no twin of nothing"
 
 
 def test_progress_is_told() -> None:

@@ -39,7 +39,7 @@ def test_every_finding_has_its_line(toolbelt: Toolbelt, project: Path) -> None:
     found = {(row["rule"], row["line"], row["severity"]) for row in ran.json["findings"]}
     assert {
         ("illegal-name", 4, "warning"),
-        ("twin-descriptions", 4, "warning"),
+        ("twin-tools", 4, "warning"),
         ("invalid-schema", 7, "error"),
         ("no-description", 10, "warning"),
         ("control-character", 11, "warning"),

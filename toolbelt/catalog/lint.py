@@ -12,6 +12,7 @@ from typing import Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.tool import Plugin, Tool
+from toolbelt.catalog.twins import TWINS_RULE, describe_twins, find_twins
 from toolbelt.catalog.validators import find_schema_fault
 from toolbelt.findings import Finding, Severity
 from toolbelt.text import CONTROL, INVISIBLE, visible
@@ -98,7 +99,6 @@ _CONTROL = re.compile(f"[{CONTROL}]")
 _CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Line breaks and tabs are common in descriptions and harmless."""
 _MAX_CHARACTERS = 5
-_WHITE = re.compile(r"\s+")
 
 
 def lint_catalog(catalog: Catalog, progress: Callable[[int], None] | None = None) -> Iterator[tuple[Subject, Finding]]:
@@ -121,7 +121,8 @@ def lint_catalog(catalog: Catalog, progress: Callable[[int], None] | None = None
             for finding in _lint_tool(tool, catalog.wire_names[tool.id]):
                 yield tool, finding
     yield from _shared_names(catalog)
-    yield from _twins(catalog)
+    for twins in find_twins(catalog.tools):
+        yield twins.tools[0], _warning(TWINS_RULE, describe_twins(twins))
 
 
 def _lint_tool(tool: Tool, wire_name: str) -> Iterator[Finding]:
@@ -200,19 +201,6 @@ def _shared_names(catalog: Catalog) -> Iterator[tuple[Subject, Finding]]:
         wire_names = ", ".join(catalog.wire_names[tool_id] for tool_id in tool_ids)
         message = f"{len(tool_ids)} tools are named {name!r} ({', '.join(tool_ids)}); they are sent as {wire_names}."
         yield by_id[tool_ids[0]], _warning("shared-name", message)
-
-
-def _twins(catalog: Catalog) -> Iterator[tuple[Subject, Finding]]:
-    """Tools no model can tell apart: the same words, though under different names."""
-    by_text: dict[str, list[Tool]] = {}
-    for tool in catalog.tools:
-        text = _WHITE.sub(" ", tool.description).strip().casefold()
-        if text:
-            by_text.setdefault(text, []).append(tool)
-    for tools in by_text.values():
-        if len(tools) > 1:
-            names = ", ".join(tool.id for tool in tools)
-            yield tools[0], _warning("twin-descriptions", f"{len(tools)} tools have the same description: {names}.")
 
 
 def _warning(rule: str, message: str) -> Finding:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 
 from toolbelt.catalog import Tool
@@ -149,7 +150,7 @@ class LikenessCounter:
         self._with[Trait.QUESTIONS] += query.endswith(("?", "？"))
         if names := {self._tools[tool_id].name for call in case.expected or () for tool_id in call.tools}:
             self._with_call += 1
-            self._with[Trait.TOOL_WORD] += not _words(query).isdisjoint(_words(" ".join(names)))
+            self._with[Trait.TOOL_WORD] += not _words(query).isdisjoint(_name_words(frozenset(names)))
 
     def likeness(self) -> Likeness:
         """The traits of all cases so far."""
@@ -180,6 +181,11 @@ def measure_likeness(dataset: Dataset, progress: Callable[[int], None] | None = 
         if progress is not None:
             progress(index)
     return counter.likeness()
+
+
+@lru_cache(maxsize=10_000)
+def _name_words(names: frozenset[str]) -> frozenset[str]:
+    return _words(" ".join(names))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -1,17 +1,17 @@
-"""Duplicates: cases with the same or nearly the same question, and tools with nearly the same description."""
+"""Duplicates: cases with the same or nearly the same question."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict
-from toolbelt.catalog.reader import CatalogFile
 from toolbelt.evals.cases.case import Case, content_text
 from toolbelt.evals.cases.digests import case_text, id_digest
 from toolbelt.evals.cases.lint.similarity import Groups, WordSets, is_alike, join_alike
@@ -49,10 +49,11 @@ class Repeats:
         self._clusters.append(id_digest(case.cluster))
         self._questions.append(_digest([case.messages, case.offered, case.role]))
         self._labels.append(id_digest(case_text(replace(case, **_UNGRADED))))
-        self._texts.append(_digest([query, history]))
-        self._tools.append(_digest(sorted(call.tools for call in case.expected) if case.expected is not None else None))
-        self._roles.append(_digest(case.role))
-        self._kinds.append(_digest(case.kind))
+        self._texts.append(id_digest("\n".join((*query, "", *history))))
+        tools = None if case.expected is None else tuple(sorted(call.tools for call in case.expected))
+        self._tools.append(_short_digest(tools))
+        self._roles.append(_short_digest(case.role))
+        self._kinds.append(_short_digest(case.kind))
 
     def conflicts(self) -> Iterator[Finding]:
         """Cases with the same words over the same tools, but another answer."""
@@ -162,54 +163,15 @@ def _before(case: Case) -> Iterator[str]:
             yield content_text(message.get("content"))
 
 
+@lru_cache(maxsize=10_000)
+def _short_digest(value: Hashable) -> int:
+    """Of what many cases share."""
+    return _digest(value)
+
+
 def _digest(value: Any) -> int:
     written = json.dumps(value, sort_keys=True).encode()
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest())
-
-
-TWINS = 0.9
-"""Least share of the words of two descriptions, together, that both have."""
-_MOST_NAMED = 6
-
-
-class Twins:
-    """Groups of tools with nearly the same description, and the number of cases that accept only some of a group."""
-
-    def __init__(self, catalog_file: CatalogFile) -> None:
-        self._file = catalog_file
-        self._tools = catalog_file.catalog.tools
-        sets = WordSets()
-        for tool in self._tools:
-            sets.add(words_of(tool.description))
-        groups = Groups(len(sets))
-        join_alike(sets, groups, TWINS)
-        self._groups = groups.several()
-        self._group_of = {self._tools[n].id: number for number, group in enumerate(self._groups) for n in group}
-        self._ids = [frozenset(self._tools[number].id for number in group) for group in self._groups]
-        self._cases = [0] * len(self._groups)
-        self._first = [0] * len(self._groups)
-
-    def add(self, case: Case, line: int) -> None:
-        """Add a case and its line."""
-        right = case.right_ids
-        for group in {self._group_of[tool] for tool in right if tool in self._group_of}:
-            others = self._ids[group] - right
-            if others if case.offered is None else others.intersection(case.offered):
-                self._cases[group] += 1
-                self._first[group] = self._first[group] or line
-
-    def findings(self) -> Iterator[Finding]:
-        """A finding for each group, at its first tool."""
-        for number, group in enumerate(self._groups):
-            ids = [self._tools[position].id for position in group]
-            named = ", ".join(ids[:_MOST_NAMED]) + f" and {len(ids) - _MOST_NAMED:,} more" * (len(ids) > _MOST_NAMED)
-            message = f"{len(ids)} tools have nearly the same description: {named}."
-            if count := self._cases[number]:
-                whose = f"the case in line {self._first[number]}"
-                more = "" if count == 1 else f" and {count - 1:,} more"
-                message += f" Not all of them are right for {whose}{more}; accept them all, or tell them apart."
-            line = self._file.find_line(self._tools[group[0]])
-            yield Finding("twin-descriptions", Severity.WARNING, message, self._file.source, line)
 
 
 def some_lines(lines: Iterable[int], most: int = 5) -> str:

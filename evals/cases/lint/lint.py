@@ -16,7 +16,8 @@ from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.index import MAX_FINDINGS
 from toolbelt.evals.cases.lint.balance import Balance
 from toolbelt.evals.cases.lint.calls import CallChecker, RoleChecker
-from toolbelt.evals.cases.lint.duplicates import Repeats, Twins, some_lines
+from toolbelt.evals.cases.lint.duplicates import Repeats, some_lines
+from toolbelt.evals.cases.lint.twins import TwinCases
 from toolbelt.evals.cases.lint.unchecked import UncheckedLiterals
 from toolbelt.evals.cases.mentions import mentions_tool
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
@@ -62,7 +63,7 @@ def _cases(
     catalog = dataset.catalog_file.catalog
     tools = {tool.id: tool for tool in catalog.tools}
     leaks, calls, roles = Leaks(tools), CallChecker(catalog, tools), RoleChecker(catalog, registry)
-    repeats, balance, twins = Repeats(), Balance(), Twins(dataset.catalog_file)
+    repeats, balance, twins = Repeats(), Balance(), TwinCases(dataset.catalog_file)
     likeness, literals = LikenessCounter(tools), UncheckedLiterals(tools)
     for index in range(len(dataset)):
         case, line = dataset.case(index), dataset.line(index)

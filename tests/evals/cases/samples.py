@@ -71,7 +71,14 @@ def write_imported(folder: Path, rows: Iterable[Any], catalog: Catalog = CATALOG
     """A folder as public data sets are converted to: cases with a `catalog.jsonl`."""
     write_lines(folder / "cases.jsonl", rows)
     tools = [
-        {"id": tool.id, "name": tool.name, "parameters": tool.parameters, "source": "theirs", "server": plugin.name}
+        {
+            "id": tool.id,
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+            "source": "theirs",
+            "server": plugin.name,
+        }
         for plugin in catalog.plugins
         for tool in plugin.tools
     ]

@@ -223,7 +223,7 @@ def test_balance(tmp_path: Path, rows: list[CaseFields], found: list[str]) -> No
 def test_twins_of_the_catalog_are_told_with_the_cases_where_they_matter(tmp_path: Path) -> None:
     words = "Opens the page at an address in the browser and waits until it has loaded"
     tools = (Tool("open", words), Tool("visit", f"{words}."), Tool("other", "Closes the page."), Tool("bare"))
-    catalog = Catalog((Plugin("p", tools), Plugin("q", (Tool("go", f"{words}, fully"), Tool("empty")))))
+    catalog = Catalog((Plugin("p", tools), Plugin("q", (Tool("go", f"{words}, please"), Tool("empty")))))
     rows = numbered(
         case(query="One.", expected=[{"tool": "open"}]),
         case(query="Two.", expected=[{"tool": ["open", "visit", "go"]}]),
@@ -231,7 +231,7 @@ def test_twins_of_the_catalog_are_told_with_the_cases_where_they_matter(tmp_path
         case(query="Four.", expected=[{"tool": "other"}]),
     )
     [finding] = lint(tmp_path, rows, catalog)
-    assert finding.rule == "twin-descriptions"
+    assert finding.rule == "twin-tools"
     assert mentions(finding.message, "3 tools", "p/open", "p/visit", "q/go")
     assert mentions(finding.message, "line 1")
     assert (finding.file or "").endswith("catalog.json")
@@ -272,7 +272,7 @@ def test_the_card_is_held_against_the_cases(tmp_path: Path, card: str | None, fo
 @pytest.mark.parametrize(
     ("name", "rule", "least"),
     [
-        pytest.param("bfcl", "twin-descriptions", 300, id="bfcl-has-many-twins"),
+        pytest.param("bfcl", "twin-tools", 300, id="bfcl-has-many-twins"),
         pytest.param("metatool", "duplicate-query", MAX_FINDINGS, id="metatool-asks-much-twice"),
     ],
 )
