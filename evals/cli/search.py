@@ -7,17 +7,22 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
+from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.command.rankers import RANK_HELP, open_ranker_named, rank_options
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, range_type
 from toolbelt.evals.retrieval.evaluate import Grouping, SearchRequest, evaluate_rankers
-from toolbelt.evals.retrieval.retrieval import Retrieval, retrieval_data
+from toolbelt.evals.retrieval.retrieval import Retrieval, is_complete, retrieval_data
 from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter
+from toolbelt.evals.setup.default_dataset import note_other_catalog
+from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.render.screen import ConsoleReporter, notify, print_json, show_blocks
 from toolbelt.stores.files import make_way_for, replacing, write_text
 
@@ -107,7 +112,7 @@ def search(
     yes: bool,
     config: str | None,
     as_json: bool,
-) -> None:
+) -> int:
     """How well rankers find the right tools of cases: recall, MRR and nDCG with intervals, and paired differences.
 
     No chat model is asked. The last user message of each case that needs a tool is searched for, among the tools that
@@ -124,11 +129,14 @@ def search(
     request = SearchRequest(
         CaseFilter(kinds, tags, ids, limit), seed, whole_catalog, None if by is None else Grouping(by)
     )
+    is_default = click.get_current_context().get_parameter_source("datasets") is ParameterSource.DEFAULT
     with ExitStack() as stack:
         opened = []
         for reference in dict.fromkeys(datasets):
-            dataset, _ = open_with_project(reference, catalog, config)
+            dataset, project = open_with_project(reference, catalog, config)
             opened.append(stack.enter_context(contextlib.closing(dataset)))
+            if is_default and catalog is None:
+                note_other_catalog(RunInputs(dataset, project), EvalConsoleReporter())
         retrieval = evaluate_rankers(opened, list(rankers.items()), request, ConsoleReporter())
     if plot is not None:
         _draw(retrieval, Path(plot), force=force)
@@ -140,6 +148,7 @@ def search(
         from toolbelt.evals.views.retrieval import retrieval_view
 
         show_blocks(retrieval_view(retrieval))
+    return OK if is_complete(retrieval) else INFRASTRUCTURE
 
 
 def _draw(retrieval: Retrieval, path: Path, *, force: bool) -> None:

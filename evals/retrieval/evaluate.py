@@ -18,6 +18,7 @@ from toolbelt.evals.cases.languages import find_languages
 from toolbelt.evals.retrieval.compute import compare_rankers, measure_ranker
 from toolbelt.evals.retrieval.retrieval import RankerContrast, RankerMeasures, Retrieval, SearchedDataset
 from toolbelt.evals.retrieval.searches import (
+    NO_ANSWER,
     CaseSearcher,
     Exclusion,
     Scores,
@@ -29,6 +30,9 @@ from toolbelt.evals.retrieval.searches import (
 from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.statistics.verdict import holm
 from toolbelt.reporter import SILENT, Reporter
+
+INCOMPLETE = 3
+"""The exit code of errors that are not the user's: a model that cannot be asked."""
 
 
 class Grouping(StrEnum):
@@ -83,7 +87,8 @@ def evaluate_rankers(
         NotFoundError: a filter names something that a dataset does not have.
         ToolbeltError: no case of a dataset needs a tool, or a ranker fails.
     """
-    parts = [_Part(dataset, request) for dataset in datasets]
+    named = Counter(dataset.name for dataset in datasets)
+    parts = [_Part(each, each.name if named[each.name] == 1 else each.source, request) for each in datasets]
     grouping = request.grouping
     if grouping is None and any(any(part.groups(Grouping.LANGUAGE)) for part in parts):
         grouping = Grouping.LANGUAGE
@@ -92,10 +97,12 @@ def evaluate_rankers(
     for part in parts:
         ranked = [(str(spec), part.search(spec, ranker, reporter)) for spec, ranker in rankers]
         groups = part.groups(grouping)
-        measures += [measure_ranker(part.dataset.name, name, scores, part.clusters, groups) for name, scores in ranked]
+        measures += [measure_ranker(part.name, name, scores, part.clusters, groups) for name, scores in ranked]
         if len(ranked) > 1:
-            with reporter.progress("comparing rankers", None):
-                contrasts += compare_rankers(part.dataset.name, ranked, part.clusters, request.seed)
+            with reporter.progress("comparing rankers", None) as advance:
+                for contrast in compare_rankers(part.name, ranked, part.clusters, request.seed):
+                    contrasts.append(contrast)
+                    advance(len(contrasts))
     adjusted = holm([contrast.p_value for contrast in contrasts])
     return Retrieval(
         datasets=tuple(part.describe() for part in parts),
@@ -108,8 +115,9 @@ def evaluate_rankers(
 class _Part:
     """The cases of one dataset."""
 
-    def __init__(self, dataset: Dataset, request: SearchRequest) -> None:
+    def __init__(self, dataset: Dataset, name: str, request: SearchRequest) -> None:
         self.dataset = dataset
+        self.name = name
         self._request = request
         chosen = request.filter
         self._chosen = dataset.select(
@@ -137,19 +145,28 @@ class _Part:
         return [_GROUPS[grouping](self.dataset.case(index)) for index in self._needed]
 
     def search(self, spec: RankSpec, ranker: Ranker, reporter: Reporter) -> Scores:
-        """Search the cases by one ranker."""
+        """Search the cases by one ranker; where it cannot be asked, none is scored."""
+        try:
+            return self._search(spec, ranker, reporter)
+        except ToolbeltError as error:
+            if error.exit_code != INCOMPLETE:
+                raise
+            reporter.warn(f"{spec}: {error}")
+            return Scores(unscored=Counter({NO_ANSWER: len(self._needed)}))
+
+    def _search(self, spec: RankSpec, ranker: Ranker, reporter: Reporter) -> Scores:
         catalog = self.dataset.catalog_file.catalog
         searcher = CaseSearcher(spec, ranker, catalog, whole_catalog=self._request.whole_catalog)
         queries = (make_query(spec, self.dataset.case(index).query) for index in self._needed)
         prepare_texts(ranker, queries)
-        with reporter.progress(f"{self.dataset.name}: searching by {spec}", len(self._needed)) as advance:
+        with reporter.progress(f"{self.name}: searching by {spec}", len(self._needed)) as advance:
             return search_cases(searcher, map(self.dataset.case, self._needed), advance)
 
     def describe(self) -> SearchedDataset:
         """What is searched."""
         catalog = self.dataset.catalog_file.catalog
         return SearchedDataset(
-            name=self.dataset.name,
+            name=self.name,
             digest=self.dataset.digest,
             catalog=catalog.name,
             tools=len(searched_tools(catalog)),
@@ -158,5 +175,6 @@ class _Part:
             offered_median=median(self._offered) if self._offered else None,
             cases=len(self._chosen),
             needed=len(self._needed),
+            drafts=sum(map(self.dataset.is_draft, self._needed)) if self.dataset.drafts else 0,
             excluded=dict(self._excluded),
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolbelt.evals.retrieval.searches import Exclusion, Measure
+from toolbelt.evals.retrieval.searches import NO_ANSWER, Exclusion, Measure
 from toolbelt.views.json_values import Count, PositiveCount, Share, described, to_json
 
 SCHEMA = "toolbelt.search/1"
@@ -105,6 +105,7 @@ class SearchedDataset:
     )
     cases: Count = field(metadata=described("chosen by the filters", "cases"))
     needed: Count = field(metadata=described("of these, that need a tool: all others are in no measure", "cases"))
+    drafts: Count = field(metadata=described("of the cases searched, those that nobody has reviewed", "cases"))
     excluded: Mapping[Exclusion, int] = field(metadata=described("the others, by reason", "cases"))
 
 
@@ -116,6 +117,11 @@ class Retrieval:
     rankers: tuple[RankerMeasures, ...] = field(metadata=described("a ranker over a dataset each"))
     contrasts: tuple[RankerContrast, ...] = field(metadata=described("differences over a dataset"))
     grouped_by: str | None = field(metadata=described("what `groups` are: language, kind or tag"))
+
+
+def is_complete(retrieval: Retrieval) -> bool:
+    """Whether every ranker could be asked."""
+    return not any(NO_ANSWER in ranker.unscored for ranker in retrieval.rankers)
 
 
 def retrieval_data(retrieval: Retrieval) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from toolbelt.tiers import own_meta_tools
 KS = tuple(range(1, 21))
 """The `k` of the curve of recall."""
 EMPTY_QUERY = "empty_query"
-"""Why a case is unscored whose last user message has no text; the other reasons are those of a `QueryError`."""
+"""Why a case is unscored whose last user message has no text; further reasons are those of a `QueryError`."""
+NO_ANSWER = "ranker_failed"
+"""Why all cases of a ranker are unscored whose model cannot be asked."""
 _INDEXES_KEPT = 256
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from toolbelt.catalog.ranking.ranker import QueryProblem
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_points
 from toolbelt.evals.retrieval.retrieval import Mean, RankerContrast, Retrieval, SearchedDataset
-from toolbelt.evals.retrieval.searches import EMPTY_QUERY, Exclusion, Measure
+from toolbelt.evals.retrieval.searches import EMPTY_QUERY, NO_ANSWER, Exclusion, Measure
 from toolbelt.evals.statistics.verdict import SIGNIFICANT
 from toolbelt.render.numbers import NOTHING
 from toolbelt.text import plural
@@ -41,6 +41,7 @@ _EXCLUDED: Mapping[Exclusion, str] = MappingProxyType(
 _UNSCORED: Mapping[str, str] = MappingProxyType(
     {
         EMPTY_QUERY: "the last user message has no text",
+        NO_ANSWER: "its model could not be asked",
         QueryProblem.INVALID_PATTERN: "its words make no pattern",
         QueryProblem.PATTERN_TOO_LONG: "its pattern is too long",
         QueryProblem.TIMEOUT: "the search took too long",
@@ -109,6 +110,8 @@ def _notes(retrieval: Retrieval, dataset: SearchedDataset) -> Iterator[Block]:
     if dataset.excluded:
         counts = (f"{count:,} {_EXCLUDED[reason]}" for reason, count in dataset.excluded.items())
         yield Note(f"Not searched: {', '.join(counts)}.", Tone.FAINT)
+    if dataset.drafts:
+        yield Note(f"{plural(dataset.drafts, 'draft')} among them that nobody has reviewed.", Tone.WARNING)
     for ranker in retrieval.rankers:
         if ranker.dataset == dataset.name and ranker.unscored:
             reasons = (f"{count:,} ({_UNSCORED.get(reason, reason)})" for reason, count in ranker.unscored.items())

@@ -74,6 +74,19 @@ def test_M2_a_ranker_of_the_users_own_needs_approval(toolbelt: Toolbelt, mine: P
     assert ran.json["rankers"][0]["mrr"]["value"] == pytest.approx((1 + 1 / 2) / 2)
 
 
+def test_X3_offline_a_model_without_stored_vectors_leaves_the_run_incomplete(toolbelt: Toolbelt, mine: Path) -> None:
+    ran = toolbelt(
+        "eval", "search", "-d", "mine", "-r", "words,embedding:text-embedding-3-small", "--offline", "--json"
+    )
+    assert (ran.code, [row["scored"] for row in ran.json["rankers"]]) == (3, [2, 0])
+    assert mentions(ran.err, "warning", "--offline", "text-embedding-3-small")
+
+
+def test_the_default_dataset_is_noted_where_the_project_has_another_catalog(toolbelt: Toolbelt, mine: Path) -> None:
+    Path("toolbelt.yaml").write_text("catalog: mine/catalog.json\n")
+    assert mentions(toolbelt("eval", "search", "--limit", "5").err, "no dataset was named", "mine/catalog.json")
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [

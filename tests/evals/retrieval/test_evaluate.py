@@ -14,10 +14,10 @@ from toolbelt.catalog.ranking.ranker import QueryError, QueryProblem, Ranker, Se
 from toolbelt.catalog.ranking.regex import RegexRanker
 from toolbelt.catalog.ranking.spec import RankKind, RankSpec
 from toolbelt.catalog.ranking.words import WordsRanker
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.retrieval.evaluate import Grouping, SearchRequest, evaluate_rankers
-from toolbelt.evals.retrieval.retrieval import Retrieval
+from toolbelt.evals.retrieval.retrieval import Retrieval, is_complete
 from toolbelt.evals.retrieval.searches import Exclusion, Measure
 from toolbelt.evals.running.plan import CaseFilter
 
@@ -101,6 +101,36 @@ def test_S3_what_cannot_be_searched_is_unscored_and_counted(tmp_path: Path) -> N
 def test_S3_of_nothing_scored_there_is_no_mean(tmp_path: Path) -> None:
     [first] = evaluate(tmp_path, [case(query="refuse")], FIRST).rankers
     assert (first.scored, first.mrr.value, first.mrr.cases, first.curve[0].recall.low) == (0, None, 0, None)
+
+
+class Unreachable(FirstRanker):
+    """Cannot be asked."""
+
+    def search(self, text: str, k: int) -> tuple[SearchHit, ...]:
+        """Fails as a model does."""
+        raise StorageError("Nothing there.")
+
+    def index(self, tools: Sequence[Tool]) -> Unreachable:
+        """An index."""
+        return Unreachable(tools)
+
+
+def test_X3_a_ranker_that_cannot_be_asked_leaves_the_others(tmp_path: Path) -> None:
+    dataset = open_dataset(str(write_dataset(tmp_path / "mine", [PUSH])))
+    found = evaluate_rankers([dataset], [(FIRST, Unreachable()), (WORDS, WordsRanker())], SearchRequest())
+    first, words = found.rankers
+    assert (first.scored, first.unscored, words.scored) == (0, {"ranker_failed": 1}, 1)
+    assert (found.contrasts, is_complete(found)) == ((), False)
+
+
+def test_S3_datasets_of_one_name_stay_apart(tmp_path: Path) -> None:
+    datasets = [open_dataset(str(write_dataset(tmp_path / folder / "mine", [PUSH]))) for folder in ("one", "two")]
+    found = evaluate_rankers(datasets, [(WORDS, WordsRanker())], SearchRequest())
+    assert [each.dataset for each in found.rankers] == [dataset.source for dataset in datasets]
+
+
+def test_S3_drafts_are_counted(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, [PUSH, READ | {"draft": True}], WORDS).datasets[0].drafts == 1
 
 
 def test_S3_other_rankers_are_compared_with_the_first_in_every_measure(tmp_path: Path) -> None:
