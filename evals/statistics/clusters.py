@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +36,11 @@ class Clusters:
         """Sums of new − old; exactly 0 where no case differs."""
         return np.where(self.differ, self.new - self.old, 0.0)
 
+    def repeated(self, times: Sequence[int]) -> Clusters:
+        """The same clusters, each so many times."""
+        new, old, sizes = (np.repeat(column, times) for column in (self.new, self.old, self.sizes))
+        return Clusters(new, old, sizes, np.repeat(self.differ, times))
+
     @property
     def cases(self) -> int:
         """All of them."""
@@ -62,38 +68,52 @@ def read_clusters(pairs: Pairs) -> Clusters:
     return Clusters(new, old, np.array([float(len(cluster)) for cluster in clusters]), differ)
 
 
-def group_clusters(
-    columns: Mapping[str, tuple[ArrayLike, ArrayLike]], clusters: Sequence[Hashable]
-) -> dict[str, Clusters]:
-    """Sum up several amounts over the cases of each cluster.
+class ClusterSums(Mapping[str, Clusters]):
+    """Sums of several amounts over the cases of each cluster, each made when it is asked for.
 
     Args:
         columns: By name, the `(new, old)` values of the amount, each of shape (cases,).
         clusters: Of each case, the label of its cluster.
 
-    Returns:
-        By name, the clusters in order of their first case.
-
     Raises:
-        ValueError: a column has not one value for each case, there are no cases, or a value is not finite.
+        ValueError: there are amounts, but no cases; a column has not one value for each case, or one is not finite.
     """
-    if not columns:
-        return {}
-    if not len(clusters):
-        raise ValueError("There are no cases to compare.")
-    places: dict[Hashable, int] = {}
-    of = np.array([places.setdefault(label, len(places)) for label in clusters], dtype=np.intp)
-    sizes = np.bincount(of).astype(float)
-    groups = {}
-    for name, values in columns.items():
-        new, old = (np.asarray(value, dtype=float) for value in values)
+
+    def __init__(
+        self, columns: Mapping[str, tuple[ArrayLike, ArrayLike]], clusters: Sequence[Hashable] | NDArray[Any]
+    ) -> None:
+        if columns and not len(clusters):
+            raise ValueError("There are no cases to compare.")
+        self._columns, self._of = columns, _number_clusters(clusters)
+        self._sizes = np.bincount(self._of).astype(float)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __getitem__(self, name: str) -> Clusters:
+        """The clusters in order of their first case."""
+        new, old = (np.asarray(value, dtype=float) for value in self._columns[name])
+        of = self._of
         if new.shape != of.shape or old.shape != of.shape:
             raise ValueError(f"{name} has {new.size} new and {old.size} old values for {len(of)} cases.")
         if not (np.isfinite(new).all() and np.isfinite(old).all()):
             raise ValueError(f"A value of {name} is no number; leave cases out that were not scored in both.")
         differ = np.bincount(of, weights=new != old) > 0
-        groups[name] = Clusters(_sums(of, new), _sums(of, old), sizes, differ)
-    return groups
+        return Clusters(_sums(of, new), _sums(of, old), self._sizes, differ)
+
+
+def _number_clusters(labels: Sequence[Hashable] | NDArray[Any]) -> NDArray[np.intp]:
+    """A number for each case, from 0 in the order of the first case of each cluster."""
+    if not isinstance(labels, np.ndarray):
+        places: dict[Hashable, int] = {}
+        return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.intp)
+    _, firsts, of = np.unique(labels, return_index=True, return_inverse=True)
+    ranks = np.empty(len(firsts), dtype=np.intp)
+    ranks[np.argsort(firsts)] = np.arange(len(firsts))
+    return ranks[of]
 
 
 def _sums(of: NDArray[np.intp], values: Floats) -> Floats:

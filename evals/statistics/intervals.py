@@ -8,6 +8,7 @@ it, and Wilson's interval, against scipy.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable
 from statistics import NormalDist
 
@@ -103,22 +104,26 @@ def _effective(
 
     The design effect is at least `least_effect`, so that with 1 they are at most all trials.
     """
-    clusters = [(successes, n) for successes, n in counts if successes or n]
-    if not clusters or any(not 0 <= successes <= n for successes, n in clusters):
+    right, sizes = array("d"), array("q")  # a list of pairs would take six times as much memory
+    for successes, n in counts:
+        if successes or n:
+            right.append(successes)
+            sizes.append(n)
+    if not sizes or any(not 0 <= successes <= n for successes, n in zip(right, sizes, strict=True)):
         raise ValueError("Each cluster has 0 successes or more, and no more than it has trials; one trial at least.")
     if not 0 < level < 1:
         raise ValueError(f"A level lies between 0 and 1; {level} does not.")
-    successes, n = sum(s for s, _ in clusters), sum(size for _, size in clusters)
-    if len(clusters) == n and least_effect == 1:
+    successes, n = sum(right), sum(sizes)
+    if len(sizes) == n and least_effect == 1:
         return successes, n, float(n)
     share = successes / n
-    greatest = sum(size * size for _, size in clusters) / n  # design effect if every cluster's trials go all alike
-    scatter = sum((s - share * size) ** 2 for s, size in clusters)
+    greatest = sum(size * size for size in sizes) / n  # design effect if every cluster's trials go all alike
+    scatter = sum((s - share * size) ** 2 for s, size in zip(right, sizes, strict=True))
     effect = (scatter + _DOUBT * greatest) / (n * share * (1 - share) + _DOUBT)
     size = n / max(least_effect, effect)
-    if len(clusters) == 1:
+    if len(sizes) == 1:
         return successes, n, min(size, n / greatest)
-    narrowed = size * (_student_t(level, n - 1) / _student_t(level, len(clusters) - 1)) ** 2
+    narrowed = size * (_student_t(level, n - 1) / _student_t(level, len(sizes) - 1)) ** 2
     return successes, n, max(narrowed, min(size, n / greatest))
 
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from toolbelt.evals.statistics.clusters import Clusters, Pairs, check_settings, group_clusters, read_clusters
+from toolbelt.evals.statistics.clusters import (
+    Clusters,
+    ClusterSums,
+    Floats,
+    Pairs,
+    check_settings,
+    read_clusters,
+)
 from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
 
 RESAMPLES = 10_000
@@ -74,7 +82,7 @@ def paired_means(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: in
 
 def paired_means_of(
     columns: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    clusters: Sequence[Hashable],
+    clusters: Sequence[Hashable] | NDArray[Any],
     level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
@@ -101,7 +109,7 @@ def paired_means_of(
             or a setting is out of range.
     """
     check_settings(level, resamples)
-    return _contrasts(group_clusters(columns, clusters), level, seed, resamples)
+    return _contrasts(ClusterSums(columns, clusters), level, seed, resamples)
 
 
 def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resamples: int) -> dict[str, MeanContrast]:
@@ -112,12 +120,9 @@ def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resampl
     if count < 2:
         raise ValueError("A single cluster says nothing about how much clusters differ.")
     rng = np.random.default_rng(seed)
-    columns, figures = [whole.sizes], []
-    for amount in amounts.values():
-        first = len(columns)
-        columns += [amount.new, amount.old, amount.differences]
-        figures += [(first + 2, 0), (first, first + 1)]
-    bounds = iter(ratio_intervals(np.column_stack(columns), figures, level, resamples, rng, studentised=True))
+    # Of the difference and of the ratio.
+    figures = [pair for place in range(1, 1 + 3 * len(amounts), 3) for pair in ((place + 2, 0), (place, place + 1))]
+    bounds = iter(ratio_intervals(_Columns(amounts), figures, level, resamples, rng, studentised=True))
     found = {}
     for name, amount in amounts.items():
         difference = float(amount.differences.sum()) / cases
@@ -139,3 +144,31 @@ def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resampl
             cases=cases,
         )
     return found
+
+
+class _Columns(Sequence[Floats]):
+    """The sizes of clusters, and of each amount the new sums, the old ones and their differences; each is made when it
+    is asked for.
+    """
+
+    def __init__(self, amounts: Mapping[str, Clusters]) -> None:
+        self._amounts, self._names = amounts, list(amounts)
+        self._last = "", amounts[self._names[0]]
+
+    def __len__(self) -> int:
+        return 1 + 3 * len(self._names)
+
+    @overload
+    def __getitem__(self, place: int) -> Floats: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Floats]: ...
+    def __getitem__(self, place: int | slice) -> Floats | Sequence[Floats]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        name = self._names[max(0, place - 1) // 3]
+        if self._last[0] != name:
+            self._last = name, self._amounts[name]
+        amount = self._last[1]
+        return amount.sizes if place == 0 else (amount.new, amount.old, amount.differences)[(place - 1) % 3]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import NormalDist
@@ -81,14 +83,33 @@ def paired_difference(pairs: Pairs, level: float = 0.95, seed: int = 0, resample
     Raises:
         ValueError: there are no cases, a value is outside 0..1, or a setting is out of range.
     """
+    alike = Counter(tuple(sorted((new, old) for new, old in cluster)) for cluster in pairs)
+    return paired_difference_of(alike, level, seed, resamples)
+
+
+def paired_difference_of(
+    alike: Mapping[tuple[tuple[float, float], ...], int],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> ShareContrast:
+    """The same of clusters that are counted: of very many few differ.
+
+    Args:
+        alike: How many clusters have these `(new, old)` of their cases, which are sorted.
+        level: As for `paired_difference`, and so are the others.
+        seed: Likewise.
+        resamples: Likewise.
+    """
     check_settings(level, resamples)
-    clusters = [cluster for cluster in pairs if len(cluster)]
-    if not all(0 <= value <= 1 for cluster in clusters for pair in cluster for value in pair):
+    different = sorted(cluster for cluster in alike if cluster)
+    if not all(0 <= value <= 1 for cluster in different for pair in cluster for value in pair):
         raise ValueError("Shares lie in 0..1; leave cases out that were not scored in both.")
-    if all(len(cluster) == 1 and set(cluster[0]) <= {0, 1} for cluster in clusters):
-        return _exact(read_clusters(clusters), level)
     # In one order, so that sums of thirds are rounded alike, and chance is the same, in whatever order cases come.
-    return _resampled(read_clusters(sorted(sorted(cluster) for cluster in clusters)), level, seed, resamples)
+    clusters = read_clusters(different).repeated([alike[cluster] for cluster in different])
+    if all(len(cluster) == 1 and set(cluster[0]) <= {0, 1} for cluster in different):
+        return _exact(clusters, level)
+    return _resampled(clusters, level, seed, resamples)
 
 
 def cluster_score_interval(clusters: Clusters, level: float = 0.95) -> tuple[float, float]:
@@ -214,8 +235,8 @@ def _resampled(clusters: Clusters, level: float, seed: int, resamples: int) -> S
     rng = np.random.default_rng(seed)
     intervals = [cluster_score_interval(clusters, level), bounded_interval(clusters, level)]
     if len(clusters.sizes) > 1:
-        rows = np.column_stack((clusters.differences, clusters.sizes))
-        intervals += [drawn for drawn in ratio_intervals(rows, [(0, 1)], level, resamples, rng) if drawn is not None]
+        columns = (clusters.differences, clusters.sizes)
+        intervals += [drawn for drawn in ratio_intervals(columns, [(0, 1)], level, resamples, rng) if drawn is not None]
     return ShareContrast(
         difference=float(clusters.differences.sum() / clusters.sizes.sum()),
         low=min(low for low, _ in intervals),

@@ -35,7 +35,7 @@ _ROUNDING = 1e-12
 
 
 def ratio_intervals(
-    rows: Floats,
+    columns: Sequence[Floats],
     figures: Sequence[tuple[int, int]],
     level: float,
     resamples: int,
@@ -54,7 +54,7 @@ def ratio_intervals(
     width of drawn ones, which are 1% from each other.
 
     Args:
-        rows: A row for each of two clusters or more, of shape (clusters, columns). Their order does not matter.
+        columns: Figures of two clusters or more, each of shape (clusters,). The order of clusters does not matter.
         figures: Of each ratio, the column of its numerator and that of its denominator.
         level: Coverage, a fraction between 0 and 1.
         resamples: Samples drawn.
@@ -64,12 +64,16 @@ def ratio_intervals(
     Returns:
         For each figure `(low, high)`; `None` where its denominator is not more than 0 in all samples.
     """
-    tail = expanded_tail(len(rows), level)
-    kinds, counts = np.unique(rows, axis=0, return_counts=True)
-    if len(kinds) * _ALIKE > len(rows):
-        kinds, counts = np.repeat(kinds, counts, axis=0), np.ones(len(rows), dtype=np.intp)
-    if len(kinds) * resamples > MOST_DRAWN:
-        return [_computed(rows[:, a], rows[:, b], tail, level if studentised else None) for a, b in figures]
+    clusters, width = len(columns[0]), len(columns)
+    tail = expanded_tail(clusters, level)
+    firsts, counts = _count_kinds(columns, MOST_DRAWN // resamples)
+    is_drawn_by_kind = len(firsts) * _ALIKE <= clusters
+    if (len(firsts) if is_drawn_by_kind else clusters) * resamples > MOST_DRAWN:
+        # No chance is in it, and no two figures need be in memory together.
+        return [_computed(columns[a], columns[b], tail, level if studentised else None) for a, b in figures]
+    kinds = np.column_stack([column[firsts] for column in columns])
+    if not is_drawn_by_kind:
+        kinds, counts = np.repeat(kinds, counts, axis=0), np.ones(clusters, dtype=np.intp)
     intervals: list[tuple[float, float] | None] = []
     if studentised:
         pairs = [kinds[:, [x, y]].prod(axis=1) for a, b in figures for x, y in ((a, a), (a, b), (b, b))]
@@ -79,11 +83,25 @@ def ratio_intervals(
     for place, (a, b) in enumerate(figures):
         interval = _percentiles(sums[:, a], sums[:, b], tail)
         if studentised and interval is not None:
-            columns = [a, b, *range(rows.shape[1] + 3 * place, rows.shape[1] + 3 * place + 3)]
-            reach = _studentised(sums[:, columns], totals[columns], level)
-            interval = _widened(interval, _among(rows[:, a], rows[:, b], reach))
+            chosen = [a, b, *range(width + 3 * place, width + 3 * place + 3)]
+            reach = _studentised(sums[:, chosen], totals[chosen], level)
+            interval = _widened(interval, _among(columns[a], columns[b], reach))
         intervals.append(interval)
     return intervals
+
+
+def _count_kinds(columns: Sequence[Floats], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Clusters that are alike in all columns: the first of each kind, in the order of their figures, and how many
+    there are. Columns are not looked at any more once there are more kinds than `most`.
+    """
+    codes = np.zeros(len(columns[0]), dtype=np.intp)
+    firsts = counts = codes[:1]
+    for column in columns:
+        codes = codes * len(column) + np.unique(column, return_inverse=True)[1]
+        _, firsts, codes, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+        if len(firsts) > most:
+            break
+    return firsts, counts
 
 
 def expanded_tail(clusters: int, level: float) -> float:

@@ -105,8 +105,8 @@ def forest_values(comparison: Comparison | None, summary: RunSummary) -> dict[st
             "difference": NOTHING if contrast.difference is None else format_points(contrast.difference),
             "interval": format_bounds(low, high, comparison.margin) if low is not None and high is not None else "",
             "reasons": "; ".join(map(describe_reason, contrast.reasons)) if contrast.difference is None else "",
-            "worse": sum(flip.change < 0 for flip in pair.flips),
-            "better": sum(flip.change > 0 for flip in pair.flips),
+            "worse": pair.flip_counts.worse,
+            "better": pair.flip_counts.better,
             "old": places.get(pair.old.key) if is_here and comparison.is_within else None,
             "new": places.get(pair.new.key) if is_here and comparison.is_within else None,
         }

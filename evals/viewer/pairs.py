@@ -62,8 +62,8 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
         "overflowing": pair.newly_overflowing[:MOST_OVERFLOWING],
         "more_overflowing": max(0, len(pair.newly_overflowing) - MOST_OVERFLOWING),
         "contribution": _contribution(pair),
-        "worse": sum(flip.change < 0 for flip in pair.flips),
-        "better": sum(flip.change > 0 for flip in pair.flips),
+        "worse": pair.flip_counts.worse,
+        "better": pair.flip_counts.better,
         "flips": [
             {
                 "case": flip.case,
@@ -74,7 +74,7 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
             }
             for flip in pair.flips[:MOST_FLIPS]
         ],
-        "more_flips": max(0, len(pair.flips) - MOST_FLIPS),
+        "more_flips": max(0, pair.flip_counts.total - MOST_FLIPS),
         "confusions": [_confusion(each) for each in pair.confusions[:MOST_CONFUSIONS] if each.old != each.new],
         "parts": [
             {

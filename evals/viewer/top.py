@@ -88,7 +88,7 @@ def next_links(
         pair = next((pair for pair in comparison.pairs if _is_result(pair, result)), None)
         places = {(arm.model, arm.toolset, arm.variant): place for place, arm in enumerate(summary.arms)}
         if pair is not None and pair.flips:
-            cases = plural(len(pair.flips), "case")
+            cases = plural(pair.flip_counts.total, "case")
             text = f"the {cases} on which {pair.new.toolset} and {pair.old.toolset} differ"
             links.append(
                 {"href": f"#from={places[pair.old.key]}&to={places[pair.new.key]}", "text": text, "is_live": True}

@@ -228,9 +228,10 @@ def _pair(comparison: Comparison, pair: ArmComparison, extent: Extent) -> Iterat
     )
     yield Listing(tuple(Span(line) for line in behind if line))
     worse, better = comparison_text.worse_flips(pair), comparison_text.better_flips(pair)
-    for how, flips in (("worse", worse), ("better", better)):
+    counts = pair.flip_counts
+    for how, flips, cases in (("worse", worse, counts.worse), ("better", better, counts.better)):
         if flips and extent.flips:
-            count = f"{extent.flips:,} of {len(flips):,}" if len(flips) > extent.flips else f"{len(flips):,}"
+            count = f"{extent.flips:,} of {cases:,}" if cases > extent.flips else f"{cases:,}"
             title = f"Cases that are {how}" if comparison.is_within else f"Cases that got {how}"
             yield Details(title, (flips_table(comparison, pair, flips[: extent.flips]),), count)
     commoner = [confusion for confusion in pair.confusions if confusion.new > confusion.old]

@@ -305,8 +305,8 @@ def flips_line(pair: ArmComparison) -> str:
 
 def describe_flip_counts(pair: ArmComparison) -> tuple[int, int]:
     """Cases that the new arm does better, and worse."""
-    better = sum(flip.change > 0 for flip in pair.flips)
-    return better, len(pair.flips) - better
+    counts = pair.flip_counts
+    return counts.better, counts.worse
 
 
 def unpaired_line(pair: ArmComparison) -> str:

@@ -116,7 +116,7 @@ def _passing_line(checks: tuple[GateCheck, ...]) -> str:
 
 def _flips(pair: ArmComparison, lost: Sequence[LostTool], epochs: int, changed: Collection[str]) -> Iterator[Block]:
     worse = [flip for flip in put_first(pair.flips, changed) if flip.change < 0]
-    yield Heading(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", level=2)
+    yield Heading(f"{pair.new.label}: {count_flips(pair.flips, epochs, pair.left_out)}", level=2)
     if lost:
         yield Listing(tuple(Span(describe_lost(tool), Tone.WARNING) for tool in lost[:_MOST_LOST]))
     yield _listing([f"{flip.case}: {describe_flip(flip)}" for flip in worse], _MOST_FLIPS)

@@ -139,7 +139,7 @@ def _arms(result: GateResult, comparison: Comparison) -> Table:
             (
                 Span(_both(pair.contrast(measure), format_share)),
                 Span(_difference(pair.contrast(measure), comparison.margin)),
-                Span(count_flips(pair.flips, result.run.epochs) if pair.flips else NOTHING),
+                Span(count_flips(pair.flips, result.run.epochs, pair.left_out) if pair.flips else NOTHING),
                 Span(_amount(pair.contrast(Measure.PROMPT_TOKENS))),
                 *([Span(_both(pair.contrast(Measure.COST_USD), format_cost))] * has_cost),
             ),
@@ -187,9 +187,11 @@ def _flips(result: GateResult, comparison: Comparison, most: int) -> Iterator[De
             )
             for flip in put_first(pair.flips, tools)[:most_rows]
         )
-        more = len(pair.flips) - most_rows
+        more = pair.flip_counts.total - most_rows
         note = (Note(f"… and {plural(more, 'more case')}."),) if more > 0 else ()
-        yield Details(f"{pair.new.label}: {count_flips(pair.flips, epochs)}", (Table("case", columns, rows), *note))
+        yield Details(
+            f"{pair.new.label}: {count_flips(pair.flips, epochs, pair.left_out)}", (Table("case", columns, rows), *note)
+        )
 
 
 def _attempt_text(attempt: Attempt, measure: Measure) -> str:

@@ -127,8 +127,8 @@ def _flips(result: GateResult, check: GateCheck) -> Iterator[str]:
         yield from (visible(describe_lost(lost)) for lost in result.lost if lost.arm.key == check.arm.key)
         worse = [flip for flip in pair.flips if flip.change < 0]
         yield from (visible(f"{flip.case}: {describe_flip(flip)}") for flip in worse[:_MOST_FLIPS])
-        if len(worse) > _MOST_FLIPS:
-            yield f"… and {len(worse) - _MOST_FLIPS:,} more"
+        if (more := pair.flip_counts.worse - _MOST_FLIPS) > 0:
+            yield f"… and {more:,} more"
 
 
 def _trial(arm: str, row: tuple[Any, ...]) -> TestCase:

@@ -150,7 +150,7 @@ def _flipped(result: RunResult, compared: Comparison | None) -> str:
     worse, better = comparison_text.worse_flips(pair), comparison_text.better_flips(pair)
     shown = (*worse[:_MOST_FLIPS], *better[:_MOST_FLIPS])
     title = escaped(comparison_text.pair_title(compared, pair))
-    counts = f"{len(worse):,} worse, {len(better):,} better; the first of each:"
+    counts = f"{pair.flip_counts.worse:,} worse, {pair.flip_counts.better:,} better; the first of each:"
     table = render_markdown([flips_table(compared, pair, shown, is_signed=True)])
     return f"**What flipped, {title}:** {counts}\n\n{table}"
 

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
-from toolbelt.evals.analysis.comparison.paired_cases import CasePair, CaseResult, PairedCases
+from toolbelt.evals.analysis.comparison.paired_cases import PairedCases, add_up
 from toolbelt.evals.analysis.comparison.reasons import DifferentTokenizers, MissingFigures, Reason
 from toolbelt.evals.analysis.comparison.shares import IntervalSettings
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.statistics.means import MeanContrast, paired_means_of
 
 METHOD = "sign-flip test, cluster bootstrap"
 RESAMPLES = 2_000
 """At most. Amounts get no verdict, and thirty arms with five amounts each would take too long."""
-Amount = Callable[[Attempt], float | None]
-_Column = tuple[list[float], list[float]]
-
-_AMOUNTS: MappingProxyType[Measure, Amount] = MappingProxyType(
-    {
-        Measure.DEFINITION_TOKENS: lambda attempt: attempt.definition_tokens,
-        Measure.PROMPT_TOKENS: lambda attempt: attempt.prompt_tokens,
-        Measure.REQUESTS: lambda attempt: attempt.requests,
-        Measure.COST_USD: lambda attempt: attempt.cost_usd,
-        Measure.LATENCY_SECONDS: lambda attempt: attempt.latency_seconds,
-    }
-)
+_Column = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""New and old values of each case."""
+_OWN_COUNT = "own_prompt_tokens"
 _UNKNOWN = MappingProxyType(
     {
         Measure.COST_USD: MissingFigures.UNKNOWN_COST,
@@ -56,17 +51,17 @@ def compare_amounts(
         A contrast for each measure, in their order; without figures, but with the reason, where an amount is not known
         of all those attempts; without an interval where all cases are of one cluster.
     """
-    columns: dict[Measure, _Column] = {}
+    columns: dict[Measure, str] = {}
     reasons: dict[Measure, list[Reason]] = {measure: [] for measure in measures}
     for measure in measures:
-        column, reason = _find_column(old, new, cases.scored, measure)
+        column, reason = _find_column(old, new, cases, measure)
         if column is not None:
             columns[measure] = column
         if reason is not None:
             reasons[measure].append(reason)
-    labels = [pair.cluster for pair in cases.scored]
-    clusters = len(set(labels))
-    named = {measure.value: column for measure, column in columns.items()} if clusters > 1 else {}
+    labels = cases.clusters[cases.scored]
+    clusters = len(np.unique(labels))
+    named = _Columns(cases, columns if clusters > 1 else {})
     means = paired_means_of(named, labels, settings.level, settings.seed, min(settings.resamples, RESAMPLES))
     empty = Contrast(
         Measure.REQUESTS,
@@ -81,55 +76,73 @@ def compare_amounts(
         if measure.value in means:
             contrast = _with_interval(contrast, means[measure.value])
         elif measure in columns:
-            contrast = _without_interval(contrast, columns[measure])
+            contrast = _without_interval(contrast, _read(cases, columns[measure]))
             reasons[measure].append(MissingFigures.SINGLE_CLUSTER)
         contrasts.append(replace(contrast, reasons=tuple(reasons[measure])))
     return tuple(contrasts)
 
 
-def _find_column(
-    old: ArmName, new: ArmName, scored: Sequence[CasePair], measure: Measure
-) -> tuple[_Column | None, Reason | None]:
-    """New and old values of each case, and why they are missing or an estimate; `None` for what does not apply."""
-    if not scored:
+class _Columns(Mapping[str, _Column]):
+    """The columns of some measures, each read when it is asked for, as all at once would take much memory."""
+
+    def __init__(self, cases: PairedCases, columns: Mapping[Measure, str]) -> None:
+        self._cases, self._columns = cases, {measure.value: column for measure, column in columns.items()}
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __getitem__(self, measure: str) -> _Column:
+        return _read(self._cases, self._columns[measure])
+
+
+def _find_column(old: ArmName, new: ArmName, cases: PairedCases, measure: Measure) -> tuple[str | None, Reason | None]:
+    """The figure of attempts that is compared, and why it is missing or an estimate; `None` for what does not apply."""
+    if not len(cases.scored):
         return None, MissingFigures.NO_SHARED_CASES
     same_tokens = old.tokenizer == new.tokenizer
     other = DifferentTokenizers(old.tokenizer, new.tokenizer)
     if measure is Measure.DEFINITION_TOKENS and not same_tokens:
         return None, other
+    figure = measure.value
     if measure is Measure.PROMPT_TOKENS:
         # One model's provider counts alike, whatever counted here.
-        reported = _read(scored, _AMOUNTS[measure])
-        if reported is not None:
-            return (reported, None) if same_tokens or old.model == new.model else (None, other)
-        own = _read(scored, lambda attempt: attempt.own_prompt_tokens)
-        if own is not None:
-            return (own, MissingFigures.ESTIMATED_TOKENS) if same_tokens else (None, other)
+        if _is_known(cases, figure):
+            return (figure, None) if same_tokens or old.model == new.model else (None, other)
+        if _is_known(cases, _OWN_COUNT):
+            return (_OWN_COUNT, MissingFigures.ESTIMATED_TOKENS) if same_tokens else (None, other)
         return None, _UNKNOWN[measure]
-    column = _read(scored, _AMOUNTS[measure])
-    return column, None if column is not None else _UNKNOWN[measure]
+    return (figure, None) if _is_known(cases, figure) else (None, _UNKNOWN[measure])
 
 
-def _read(scored: Sequence[CasePair], amount: Amount) -> _Column | None:
-    """New and old values of each case; `None` where an attempt's is not known."""
-    new, old = [], []
-    for pair in scored:
-        after, before = _mean(pair.new, amount), _mean(pair.old, amount)
-        if after is None or before is None:
-            return None
-        new.append(after)
-        old.append(before)
+def _is_known(cases: PairedCases, figure: str) -> bool:
+    """Whether a figure is known of every scored attempt of both arms."""
+    return all((values >= 0)[is_scored].all() for values, is_scored in _scored_figures(cases, figure))
+
+
+def _read(cases: PairedCases, figure: str) -> _Column:
+    new, old = (_mean(values, is_scored) for values, is_scored in _scored_figures(cases, figure))
     return new, old
 
 
-def _mean(tried: CaseResult, amount: Amount) -> float | None:
-    total = 0.0
-    for attempt in tried.attempts:
-        value = amount(attempt)
-        if value is None:
-            return None
-        total += value
-    return total / len(tried.attempts)
+def _scored_figures(cases: PairedCases, figure: str) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    """A figure of each attempt of the cases that both arms were scored on, and whether it was scored; first of the new
+    arm.
+    """
+    for table, places in ((cases.new, cases.places[1]), (cases.old, cases.places[0])):
+        of = places[cases.scored]
+        yield table.figure(figure, of), table.by_end(lambda end: end is not None and end.is_scored, of=of)
+
+
+def _mean(values: NDArray[Any], is_scored: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Over the scored epochs of each case, added up in their order."""
+    total = np.zeros(len(values))
+    for epoch in range(values.shape[1]):
+        total += np.where(is_scored[:, epoch], values[:, epoch], 0.0)
+    mean: NDArray[np.float64] = total / is_scored.sum(axis=1)
+    return mean
 
 
 def _with_interval(contrast: Contrast, means: MeanContrast) -> Contrast:
@@ -149,6 +162,6 @@ def _with_interval(contrast: Contrast, means: MeanContrast) -> Contrast:
 
 
 def _without_interval(contrast: Contrast, column: _Column) -> Contrast:
-    new, old = (sum(values) / len(values) for values in column)
+    new, old = (add_up(values) / len(values) for values in column)
     ratio = new / old if new > 0 and old > 0 else None
     return replace(contrast, old=old, new=new, difference=new - old, ratio=ratio)

@@ -163,7 +163,9 @@ def compare_arms(
     settings = IntervalSettings(margin, level, seed, resamples)
     findings = []
     for before, after, cases in _read_pairs(old, new, pairing):
-        findings.append(_examine_pair(before, after, cases, chosen, settings, is_within=pairing.is_within))
+        findings.append(
+            _examine_pair(before, after, cases, chosen, settings, of=len(pairing.pairs), is_within=pairing.is_within)
+        )
         if advance is not None:
             advance(len(findings))
     significant = 1 - level if designs else SIGNIFICANT
@@ -209,20 +211,23 @@ def _examine_pair(
     measures: Sequence[Measure],
     settings: IntervalSettings,
     *,
-    is_within: bool = False,
+    of: int,
+    is_within: bool,
 ) -> _PairFindings:
     shares = [measure for measure in measures if measure.is_share]
     amounts = [measure for measure in measures if not measure.is_share]
     main = next(iter(shares), Measure.ACCURACY)
+    flips, left_out = find_flips(cases, main, of)
     arms = ArmComparison(
         old,
         new,
-        flips=find_flips(cases.scored, main),
-        confusions=find_confusions(cases.scored),
-        contribution=find_contribution(cases.scored),
-        parts=part_by_kind(cases.scored, main),
+        flips=flips,
+        left_out=left_out,
+        confusions=find_confusions(cases),
+        contribution=find_contribution(cases),
+        parts=part_by_kind(cases, main),
         unpaired=cases.count_unpaired(),
-        newly_overflowing=tuple(pair.case for pair in cases.pairs if pair.newly_overflows),
+        newly_overflowing=cases.newly_overflowing,
         fit=cases.count_fit(),
         unfit=None if is_within else cases.find_unfit(),
     )
@@ -232,7 +237,7 @@ def _examine_pair(
         compare_amounts(old, new, cases, amounts, replace(settings, level=LEVEL)),  # they get no verdict
         cases.incomplete,
         cases.never_fit,
-        measure_clusters(cases.scored),
+        measure_clusters(cases),
     )
 
 

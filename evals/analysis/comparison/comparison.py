@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -98,6 +99,23 @@ class Flip:
     change: float
     old: Attempt
     new: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutFlips:
+    """Cases that differ alike, and are counted where a comparison has too many to keep each.
+
+    Attributes:
+        old: The attempt of the old arm, as in `Flip`, without tokens, requests, cost and time.
+        new: Likewise, of the new arm.
+        is_worse: Whether the new arm does worse.
+        cases: How many.
+    """
+
+    old: Attempt
+    new: Attempt
+    is_worse: bool
+    cases: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +234,34 @@ class NothingFitted:
     now: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class FlipCounts:
+    """How many cases differ between two arms.
+
+    Attributes:
+        worse: Cases that the new arm does worse.
+        better: Cases that it does better.
+        ends: Of those that are worse, the new arm's attempts, and how many cases ended so.
+    """
+
+    worse: int = 0
+    better: int = 0
+    ends: tuple[tuple[Attempt, int], ...] = ()
+
+    @property
+    def total(self) -> int:
+        """All cases that differ."""
+        return self.worse + self.better
+
+
+def count_changes(flips: Sequence[Flip], left_out: Sequence[LeftOutFlips] = ()) -> FlipCounts:
+    """How many cases got worse and better, of those that are kept and those that are left out."""
+    worse = [(flip.new, 1) for flip in flips if flip.change < 0]
+    worse += [(others.new, others.cases) for others in left_out if others.is_worse]
+    better = sum(flip.change > 0 for flip in flips) + sum(each.cases for each in left_out if not each.is_worse)
+    return FlipCounts(sum(cases for _, cases in worse), better, tuple(worse))
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ArmComparison:
     """Two arms.
@@ -225,7 +271,8 @@ class ArmComparison:
         new: Name of the new arm.
         contrasts: By measure, shares first.
         flips: Cases that differ in the first share compared (accuracy, unless `solved` alone was asked for), the worse
-            ones first, each in the order asked.
+            ones first, each in the order asked; of very many a sample that is spread evenly.
+        left_out: The others, counted.
         confusions: Those that happened more or less often, the greatest change for the worse first; then the rest.
         contribution: What coverage and selection did; `None` where there are no cases.
         parts: By kind, in the same share, the greatest loss first.
@@ -240,6 +287,7 @@ class ArmComparison:
     new: ArmName
     contrasts: tuple[Contrast, ...] = ()
     flips: tuple[Flip, ...] = ()
+    left_out: tuple[LeftOutFlips, ...] = ()
     confusions: tuple[Confusion, ...] = ()
     contribution: Contribution | None = None
     parts: tuple[KindContrast, ...] = ()
@@ -247,6 +295,11 @@ class ArmComparison:
     newly_overflowing: tuple[str, ...] = ()
     fit: FitCounts = FitCounts()
     unfit: NothingFitted | None = None
+
+    @property
+    def flip_counts(self) -> FlipCounts:
+        """The cases that differ, of those that are kept and those that are left out."""
+        return count_changes(self.flips, self.left_out)
 
     @property
     def verdict(self) -> Verdict | None:

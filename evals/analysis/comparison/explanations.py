@@ -2,78 +2,141 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, Flip, KindContrast, Measure
-from toolbelt.evals.analysis.comparison.paired_cases import CasePair, CaseResult, is_right_by
+import numpy as np
+from numpy.typing import NDArray
+
+from toolbelt.evals.analysis.comparison.case_groups import CaseGroup, CaseResult, Places
+from toolbelt.evals.analysis.comparison.comparison import (
+    Confusion,
+    Contribution,
+    Flip,
+    KindContrast,
+    LeftOutFlips,
+    Measure,
+)
+from toolbelt.evals.analysis.comparison.paired_cases import PairedCases, add_up, is_right_by
+from toolbelt.evals.analysis.evidence.case_table import CaseTable
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 
+MOST_FLIPS = 30_000
+"""Flipped cases that a comparison keeps, over all its pairs."""
+_LEAST_FLIPS = 100
+"""That each pair keeps, however many pairs there are."""
 
-def find_flips(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) -> tuple[Flip, ...]:
+
+def find_flips(
+    cases: PairedCases, measure: Measure = Measure.ACCURACY, pairs: int = 1
+) -> tuple[tuple[Flip, ...], tuple[LeftOutFlips, ...]]:
     """The cases that one of the arms does better, the worse ones first, each in the order asked.
 
     Args:
-        scored: Cases that both arms were scored on, in the order asked.
+        cases: Of both arms.
         measure: A share: what counts as right.
+        pairs: How many pairs are compared: of `MOST_FLIPS`, which are kept, each has its part, half of which at least
+            is for cases that are worse. Of more, those kept are spread evenly.
+
+    Returns:
+        Those that are kept, and counts of the others.
     """
-    flips = []
-    for pair in scored:
-        change = _change(pair, measure)
-        if change:
-            # One that is right in some epochs is shown by those in which the difference shows.
-            old = _first(pair.old, measure, is_right=change < 0)
-            flips.append(Flip(pair.case, pair.kind, change, old, _first(pair.new, measure, is_right=change > 0)))
-    return tuple(sorted(flips, key=lambda flip: flip.change > 0))
+    changes = cases.take(lambda group: _change(group, measure) if group.is_scored else 0.0)
+    most = max(_LEAST_FLIPS, MOST_FLIPS // max(1, pairs))
+    worse, better = np.flatnonzero(changes < 0), np.flatnonzero(changes > 0)
+    for_worse = min(len(worse), max(most - len(better), most // 2))
+    flips: list[Flip] = []
+    others: list[LeftOutFlips] = []
+    for numbers, share in ((worse, for_worse), (better, most - for_worse)):
+        is_worse = numbers is worse
+        old = cases.old, _first_epochs(cases, numbers, 0, measure, is_right=is_worse)
+        new = cases.new, _first_epochs(cases, numbers, 1, measure, is_right=not is_worse)
+        is_kept = _spread(len(numbers), share)
+        for at in np.flatnonzero(is_kept).tolist():
+            number = int(numbers[at])
+            kind = cases.groups[cases.group_of[number]].kind
+            attempts = [table.attempt(int(places[at]), int(epochs[at])) for table, (places, epochs) in (old, new)]
+            flips.append(Flip(cases.find_id(number), kind, float(changes[number]), *filter(None, attempts)))
+        ends = [table.end_of[cells][~is_kept] for table, cells in (old, new)]
+        alike, counts = np.unique(np.column_stack(ends), axis=0, return_counts=True)
+        for (before, after), count in zip(alike.tolist(), counts.tolist(), strict=True):
+            shown = [end for end in (cases.old.ends[before], cases.new.ends[after]) if end is not None]
+            others.append(LeftOutFlips(shown[0], shown[1], is_worse, count))
+    return tuple(flips), tuple(others)
 
 
-def part_by_kind(scored: Sequence[CasePair], measure: Measure = Measure.ACCURACY) -> tuple[KindContrast, ...]:
+def _spread(count: int, kept: int) -> NDArray[np.bool_]:
+    """Which of so many are kept, as far apart as can be."""
+    chosen = np.ones(count, dtype=bool) if count <= kept else np.zeros(count, dtype=bool)
+    if count > kept:
+        chosen[np.arange(kept) * count // max(1, kept)] = True
+    return chosen
+
+
+def _first_epochs(
+    cases: PairedCases, numbers: Places, side: int, measure: Measure, *, is_right: bool
+) -> tuple[Places, Places]:
+    """Of each case, where it stands in an arm, and the first scored epoch that was right, or wrong. Of a case that is
+    right in some epochs the difference shows there.
+    """
+    table, places = (cases.old, cases.new)[side], cases.places[side][numbers]
+
+    def shows(attempt: Attempt | None) -> bool:
+        return attempt is not None and attempt.is_scored and is_right_by(measure, attempt) == is_right
+
+    return places, np.argmax(table.by_end(shows, of=places), axis=1)
+
+
+def part_by_kind(cases: PairedCases, measure: Measure = Measure.ACCURACY) -> tuple[KindContrast, ...]:
     """How each kind of cases fared, the one that cost most first.
 
     Args:
-        scored: Cases that both arms were scored on.
+        cases: Of both arms.
         measure: A share: what counts as right.
     """
-    kinds: defaultdict[str, list[CasePair]] = defaultdict(list)
-    for pair in scored:
-        kinds[pair.kind].append(pair)
     parts = []
-    for kind, pairs in kinds.items():
-        changes = [_change(pair, measure) for pair in pairs]
+    for kind in dict.fromkeys(group.kind for group in cases.groups if group.is_scored):
+        of = cases.find(lambda group, kind=kind: group.is_scored and group.kind == kind)  # type: ignore[misc]
+        changes, old, new = (
+            cases.take(lambda group, value=value: value(group) if group.is_scored else 0.0, of=of)  # type: ignore[misc]
+            for value in (
+                lambda group: _change(group, measure),
+                lambda group: group.old.share(measure),
+                lambda group: group.new.share(measure),
+            )
+        )
         part = KindContrast(
             kind,
-            cases=len(pairs),
-            better=sum(change > 0 for change in changes),
-            worse=sum(change < 0 for change in changes),
-            old=sum(pair.old.share(measure) for pair in pairs) / len(pairs),
-            new=sum(pair.new.share(measure) for pair in pairs) / len(pairs),
+            cases=len(of),
+            better=int(np.count_nonzero(changes > 0)),
+            worse=int(np.count_nonzero(changes < 0)),
+            old=add_up(old) / len(of),
+            new=add_up(new) / len(of),
         )
-        parts.append((sum(changes), part))
+        parts.append((add_up(changes), part))
     return tuple(part for _, part in sorted(parts, key=lambda item: (item[0], item[1].kind)))
 
 
-def _change(pair: CasePair, measure: Measure) -> float:
-    return pair.new.share(measure) - pair.old.share(measure)
-
-
-def _first(tried: CaseResult, measure: Measure, *, is_right: bool) -> Attempt:
-    return next(attempt for attempt in tried.attempts if is_right_by(measure, attempt) == is_right)
+def _change(group: CaseGroup, measure: Measure) -> float:
+    return group.new.share(measure) - group.old.share(measure)
 
 
 NOTHING = ""
 """Stands for a call that was not made, or not wanted."""
 
 
-def find_confusions(scored: Sequence[CasePair]) -> tuple[Confusion, ...]:
+def find_confusions(cases: PairedCases) -> tuple[Confusion, ...]:
     """Tools that were called for others: first those where it became more frequent, then those where it became less
     frequent, each by the size of the change; then the rest.
 
     Args:
-        scored: Cases that both arms were scored on.
+        cases: Of both arms.
     """
-    old = _count_confusions(attempt for pair in scored for attempt in pair.old.attempts)
-    new = _count_confusions(attempt for pair in scored for attempt in pair.new.attempts)
+    old, new = (
+        _count_confusions(table, places[cases.scored])
+        for table, places in zip((cases.old, cases.new), cases.places, strict=True)
+    )
     confusions = [Confusion(*names, old[names], new[names]) for names in old.keys() | new.keys()]
     return tuple(sorted(confusions, key=_rank))
 
@@ -105,11 +168,12 @@ def missing_and_surplus(attempt: Attempt) -> tuple[Sequence[str], Sequence[str]]
     return _apart(attempt.missing, attempt.surplus)
 
 
-def _count_confusions(attempts: Iterable[Attempt]) -> Counter[tuple[str, str]]:
+def _count_confusions(table: CaseTable, places: Places) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
-    for attempt in attempts:
-        for names in name_confusions(attempt):
-            counts[names] += 1
+    for attempt, times in table.count_ends(places):
+        if attempt.is_scored:
+            for names in name_confusions(attempt):
+                counts[names] += times
     return counts
 
 
@@ -136,27 +200,27 @@ def _rank(confusion: Confusion) -> tuple[int, int, int, str, str]:
 _HALF = Fraction(1, 2)
 
 
-def find_contribution(scored: Sequence[CasePair]) -> Contribution | None:
+def find_contribution(cases: PairedCases) -> Contribution | None:
     """Divide a difference in accuracy between coverage and selection, whose product accuracy is.
 
     Shares are means over cases, epochs averaged to their case, as those of the contrast are, so that the parts add up
     to its difference. Where an arm covers nothing, nothing is known of its selection, and all is coverage's doing.
 
     Args:
-        scored: Cases that both arms were scored on.
+        cases: Of both arms.
 
     Returns:
         The parts; `None` where there are no cases.
     """
+    scored = [(group, count) for group, count in cases.count_groups() if group.is_scored]
     if not scored:
         return None
-    olds, news = [pair.old for pair in scored], [pair.new for pair in scored]
+    olds, news = [(group.old, count) for group, count in scored], [(group.new, count) for group, count in scored]
     old_coverage, new_coverage = _mean_share(olds, _covered), _mean_share(news, _covered)
     old_selection = _mean_share(olds, _right) / old_coverage if old_coverage else None
     new_selection = _mean_share(news, _right) / new_coverage if new_coverage else None
     before = old_selection if old_selection is not None else new_selection or Fraction(0)
     after = new_selection if new_selection is not None else before
-    covered = [(pair.old.covered, pair.new.covered) for pair in scored]
     return Contribution(
         coverage=float((new_coverage - old_coverage) * (before + after) * _HALF),
         selection=float((after - before) * (old_coverage + new_coverage) * _HALF),
@@ -164,8 +228,8 @@ def find_contribution(scored: Sequence[CasePair]) -> Contribution | None:
         new_coverage=float(new_coverage),
         old_selection=None if old_selection is None else float(old_selection),
         new_selection=None if new_selection is None else float(new_selection),
-        newly_uncovered=sum(bool(old) and not new for old, new in covered),
-        newly_covered=sum(bool(new) and not old for old, new in covered),
+        newly_uncovered=sum(count for group, count in scored if group.old.covered and not group.new.covered),
+        newly_covered=sum(count for group, count in scored if group.new.covered and not group.old.covered),
     )
 
 
@@ -177,9 +241,7 @@ def _covered(tried: CaseResult) -> int:
     return tried.covered
 
 
-def _mean_share(tried: Sequence[CaseResult], count: Callable[[CaseResult], int]) -> Fraction:
+def _mean_share(tried: Sequence[tuple[CaseResult, int]], count: Callable[[CaseResult], int]) -> Fraction:
     """Mean over cases of the share of attempts, without rounding."""
-    sums: Counter[int] = Counter()
-    for case in tried:
-        sums[len(case.attempts)] += count(case)
-    return sum((Fraction(total, attempts) for attempts, total in sums.items()), Fraction(0)) / len(tried)
+    total = sum((Fraction(count(case) * times, case.scored) for case, times in tried), Fraction(0))
+    return total / sum(times for _, times in tried)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.comparison.comparison import Flip
+from toolbelt.evals.analysis.comparison.comparison import Flip, LeftOutFlips, count_changes
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.scoring.outcome import Outcome
@@ -43,23 +43,25 @@ def describe_flip(flip: Flip) -> str:
     return _describe(wrong)
 
 
-def count_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
+def count_flips(flips: Sequence[Flip], epochs: int = 1, left_out: Sequence[LeftOutFlips] = ()) -> str:
     """`12 cases now wrong, 1 now right`; of several epochs a case may be partly so: `12 cases worse, 1 better`."""
-    worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
-    return _count(worse, better, "", epochs)
+    counts = count_changes(flips, left_out)
+    return _count(counts.worse, counts.better, "", epochs)
 
 
-def describe_flips(flips: Sequence[Flip], epochs: int = 1) -> str:
+def describe_flips(flips: Sequence[Flip], epochs: int = 1, left_out: Sequence[LeftOutFlips] = ()) -> str:
     """As `count_flips`, with the tools that answer the cases that are worse, the commonest first:
     `12 cases now wrong (9 to web/search, 2 to git/log, 1 to nothing), 1 now right`.
     """
-    takers = Counter(_taker(flip.new) for flip in flips if flip.change < 0)
+    counts = count_changes(flips, left_out)
+    takers: Counter[str] = Counter()
+    for attempt, cases in counts.ends:
+        takers[_taker(attempt)] += cases
     common = takers.most_common(_MOST_TOOLS)
     parts = [f"{count:,} {taker}" for taker, count in common]
     if more := len(takers) - len(common):
         parts.append(f"{takers.total() - sum(count for _, count in common):,} in {plural(more, 'other way')}")
-    worse, better = sum(flip.change < 0 for flip in flips), sum(flip.change > 0 for flip in flips)
-    return _count(worse, better, f" ({', '.join(parts)})" if parts else "", epochs)
+    return _count(counts.worse, counts.better, f" ({', '.join(parts)})" if parts else "", epochs)
 
 
 def _count(worse: int, better: int, takers: str, epochs: int) -> str:

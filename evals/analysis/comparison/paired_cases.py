@@ -1,220 +1,150 @@
-"""The cases of two arms, paired by their id."""
+"""The cases of two arms, paired by their id.
+
+Cases that came out alike are grouped, so that what is asked of all is asked of a few groups.
+"""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from toolbelt.evals.analysis.comparison.case_groups import NOT_RUN, CaseGroup, CaseResult, Places, summarize_cases
 from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, NothingFitted, Unpaired
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
-from toolbelt.evals.scoring.outcome import Outcome
 
-T = TypeVar("T")
-
-NOT_RUN = "not run"
-"""The reason of a trial without an outcome; other unscored trials have their outcome as reason."""
-_TOO_LONG = Outcome.CONTEXT_OVERFLOW.value
+_ABSENT = -1
 
 
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    """What became of a case in one arm.
-
-    Attributes:
-        attempts: Those that were scored, in the order of epochs.
-        epochs: How often it was to be asked.
-        lost: Why the others were not scored: outcomes, or `not run`; one for each epoch.
-        right: Attempts that were right by names.
-        solved: Attempts that were right in all.
-        covered: Attempts in which an accepted answer could be reached.
-    """
-
-    attempts: tuple[Attempt, ...]
-    epochs: int
-    lost: tuple[str, ...] = ()
-    right: int = 0
-    solved: int = 0
-    covered: int = 0
-
-    def count(self, measure: Measure) -> int:
-        """The attempts that count for that share."""
-        return self.right if measure is Measure.ACCURACY else self.solved
-
-    def share(self, measure: Measure) -> float:
-        """The share of the scored attempts, of which there must be at least one."""
-        return self.count(measure) / len(self.attempts)
-
-    @property
-    def too_long(self) -> int:
-        """Epochs whose prompt did not fit the model's window, so that no answer was possible."""
-        return self.lost.count(_TOO_LONG) if self.lost else 0
-
-    @property
-    def in_doubt(self) -> int:
-        """Epochs with an unknown result: those that failed or were not run."""
-        return len(self.lost) - self.too_long
-
-    def least(self, measure: Measure, left_out: int) -> float:
-        """Share of all epochs but so many, what is not scored among them counted as lost."""
-        return self.count(measure) / (self.epochs - left_out)
-
-    def most(self, measure: Measure) -> float | None:
-        """Share of the epochs that fitted, what is in doubt counted as won; `None` where none did."""
-        could_be = self.epochs - self.too_long
-        return (self.count(measure) + self.in_doubt) / could_be if could_be else None
-
-
-@dataclass(frozen=True, slots=True)
-class CasePair:
-    """A case in both arms.
-
-    Attributes:
-        case: Its id.
-        cluster: Shared by the paraphrases of one task.
-        kind: What sort of case it is.
-        old: What became of it in the old arm.
-        new: And in the new one.
-    """
-
-    case: str
-    cluster: str
-    kind: str
-    old: CaseResult
-    new: CaseResult
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether each arm has a scored attempt at least."""
-        return bool(self.old.attempts and self.new.attempts)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every epoch of both arms was scored."""
-        return not (self.old.lost or self.new.lost)
-
-    @property
-    def has_fitted(self) -> bool:
-        """Whether the case was scored in the old arm, and never too long."""
-        return bool(self.old.attempts) and not self.old.too_long
-
-    @property
-    def newly_overflows(self) -> bool:
-        """Whether the case fitted before, and is too long in the new arm (rule E4)."""
-        return self.has_fitted and bool(self.new.too_long)
-
-    @property
-    def never_fits(self) -> bool:
-        """Whether the case was too long in both arms, at every epoch."""
-        return self.old.too_long == self.old.epochs and self.new.too_long == self.new.epochs
-
-    @property
-    def may_be_loss(self) -> bool:
-        """Whether unscored epochs may hide a loss; an old arm that could not answer had nothing to lose."""
-        return bool(self.old.in_doubt or self.new.in_doubt) or self.new.too_long > self.old.too_long
-
-    @property
-    def may_be_gain(self) -> bool:
-        """Whether unscored epochs may hide a gain, such as an answer where the old arm could give none."""
-        return bool(self.old.in_doubt or self.new.in_doubt) or self.old.too_long > self.new.too_long
-
-    def worst(self, measure: Measure) -> tuple[float, float] | None:
-        """`(new, old)` if what is not scored were lost in the new arm and won in the old one; `None` where there was
-        nothing to lose. What was too long was not won, and where it was in both it counts for neither.
-        """
-        old = self.old.most(measure)
-        return None if old is None else (self.new.least(measure, self._too_long_in_both), old)
-
-    def best(self, measure: Measure) -> tuple[float, float] | None:
-        """`(new, old)` the other way round; `None` where there was nothing to win."""
-        new = self.new.most(measure)
-        return None if new is None else (new, self.old.least(measure, self._too_long_in_both))
-
-    @property
-    def _too_long_in_both(self) -> int:
-        """Epochs of a case stand for each other, so that which ones those were does not matter."""
-        return min(self.old.too_long, self.new.too_long)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PairedCases:
-    """All cases of two arms.
+    """All cases of two arms that either side has read, in the order asked.
 
     Attributes:
-        pairs: Those that either side has read, in the order asked.
+        groups: Those that came out alike, together.
+        group_of: Of each case, the place of its group.
+        clusters: Of each case, a number that it shares with the cases of its cluster.
+        old: The cases of the old arm.
+        new: Those of the new one.
+        places: Of each case, where it stands in the old arm and in the new one; below 0 where it is not.
         unread: How many more were to be asked, of which no trial has finished in either arm.
         epochs: How often each was to be asked.
     """
 
-    pairs: tuple[CasePair, ...]
+    groups: tuple[CaseGroup, ...]
+    group_of: Places
+    clusters: Places
+    old: CaseTable
+    new: CaseTable
+    places: tuple[Places, Places]
     unread: int = 0
     epochs: int = 1
-    scored: tuple[CasePair, ...] = field(init=False)
-    """The cases that each arm was scored on."""
-    partly: tuple[CasePair, ...] = field(init=False)
-    """The cases of which not every epoch of both arms was scored."""
+    scored: Places = field(init=False)
+    """The cases that each arm was scored on, by their number."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "partly", tuple(pair for pair in self.pairs if not pair.is_whole))
-        object.__setattr__(self, "scored", tuple(pair for pair in self.pairs if pair.is_scored))
+        object.__setattr__(self, "scored", self.find(lambda group: group.is_scored))
+
+    def __len__(self) -> int:
+        return len(self.group_of)
+
+    def take(self, value: Callable[[CaseGroup], Any], type_: Any = float, of: Places | None = None) -> NDArray[Any]:
+        """Something of each case that its group says.
+
+        Args:
+            value: Of a group.
+            type_: Of the array.
+            of: Which cases; all if `None`.
+        """
+        return np.array([value(group) for group in self.groups], dtype=type_)[
+            self.group_of if of is None else self.group_of[of]
+        ]
+
+    def find(self, is_wanted: Callable[[CaseGroup], bool]) -> Places:
+        """The numbers of the cases of some groups."""
+        return np.flatnonzero(self.take(is_wanted, bool)).astype(np.int32)
+
+    def count(self, is_wanted: Callable[[CaseGroup], object]) -> int:
+        """The cases of some groups."""
+        return sum(cases for group, cases in self.count_groups() if is_wanted(group))
+
+    def count_groups(self, of: Places | None = None) -> Iterator[tuple[CaseGroup, int]]:
+        """The groups and how many cases they have, of all or of some cases."""
+        counts = np.bincount(self.group_of if of is None else self.group_of[of], minlength=len(self.groups))
+        return ((group, int(cases)) for group, cases in zip(self.groups, counts, strict=True) if cases)
+
+    def find_id(self, number: int) -> str:
+        """The id of a case."""
+        place = int(self.places[0][number])
+        return self.new.names.id(int(self.places[1][number])) if place == _ABSENT else self.old.names.id(place)
 
     @property
     def planned(self) -> int:
         """Cases each arm was to be asked."""
-        return len(self.pairs) + self.unread
+        return len(self) + self.unread
 
     @property
     def incomplete(self) -> int:
         """Cases of which not every epoch was scored in both arms, but for those that never fitted in either."""
-        return self.unread + sum(not pair.never_fits for pair in self.partly)
+        return self.unread + self.count(lambda group: not (group.is_whole or group.never_fits))
 
     @property
     def never_fit(self) -> int:
         """Cases that were too long in both arms, which count for neither."""
-        return sum(pair.never_fits for pair in self.partly)
+        return self.count(lambda group: not group.is_whole and group.never_fits)
 
     @property
     def may_be_losses(self) -> int:
         """Cases whose unscored epochs may hide a loss."""
-        return self.unread + sum(pair.may_be_loss for pair in self.partly)
+        return self.unread + self.count(lambda group: not group.is_whole and group.may_be_loss)
 
     @property
     def may_be_gains(self) -> int:
         """Cases whose unscored epochs may hide a gain."""
-        return self.unread + sum(pair.may_be_gain for pair in self.partly)
+        return self.unread + self.count(lambda group: not group.is_whole and group.may_be_gain)
 
     @property
     def unanswered(self) -> int:
         """Cases of which a trial of either arm ended with an error or has not been run."""
-        return self.unread + sum(bool(pair.old.in_doubt or pair.new.in_doubt) for pair in self.partly)
+        return self.unread + self.count(lambda group: group.old.in_doubt or group.new.in_doubt)
+
+    @property
+    def newly_overflowing(self) -> tuple[str, ...]:
+        """Ids of the cases that no longer fit the model's window."""
+        return tuple(map(self.find_id, self.find(lambda group: group.newly_overflows)))
 
     def count_fit(self) -> FitCounts:
         """Of how many cases it is known whether they still fit the model's window."""
-        fitted = [pair.new for pair in self.pairs if pair.has_fitted]
         return FitCounts(
-            len(fitted), sum(not new.in_doubt for new in fitted), sum(NOT_RUN in new.lost for new in fitted)
+            self.count(lambda group: group.has_fitted),
+            self.count(lambda group: group.has_fitted and not group.new.in_doubt),
+            self.count(lambda group: group.has_fitted and NOT_RUN in group.new.lost),
         )
 
     def find_unfit(self) -> NothingFitted | None:
         """That no case fitted the old arm at any epoch, and what the new one makes of them; `None` where some did, or
         nobody knows of either arm.
         """
-        too_long = [pair for pair in self.pairs if pair.old.too_long == self.epochs]
-        if not too_long or len(too_long) < self.planned:
+        too_long = self.find(lambda group: group.old.too_long == self.epochs)
+        if not len(too_long) or len(too_long) < self.planned:
             return None
-        now = sum(bool(pair.new.attempts) for pair in too_long)
-        if not now and not all(pair.never_fits for pair in too_long):
+        now = self.count(lambda group: group.new.scored)
+        if not now and self.count(lambda group: not group.never_fits):
             return None
-        return NothingFitted(len(too_long), len({pair.cluster for pair in too_long}), now)
+        return NothingFitted(len(too_long), len(np.unique(self.clusters[too_long])), now)
 
     def count_unpaired(self) -> tuple[Unpaired, ...]:
         """Cases of which not every epoch was scored, by side and reason; a case may have several reasons."""
         counts: Counter[tuple[bool, str]] = Counter()
-        for pair in self.partly:
-            for is_new, result in ((False, pair.old), (True, pair.new)):
-                counts.update({(is_new, reason) for reason in result.lost})
+        for group, cases in self.count_groups():
+            for is_new, result in ((False, group.old), (True, group.new)):
+                counts.update({(is_new, reason): cases for reason in set(result.lost)})
         if self.unread:
             counts.update({(is_new, NOT_RUN): self.unread for is_new in (False, True)})
         return tuple(Unpaired(is_new, reason, cases) for (is_new, reason), cases in sorted(counts.items()))
@@ -231,22 +161,32 @@ def pair_cases(
         cases: How many each arm was to be asked.
         epochs: How often each.
     """
-    nothing = CaseResult((), epochs, (NOT_RUN,) * epochs)
-    pairs = []
-    for case in [*old, *(case for case in new if case not in old)]:
-        before, after = old.get(case), new.get(case)
-        known = before or after
-        assert known is not None  # noqa: S101  it is a case of one of them
-        pairs.append(
-            CasePair(
-                case,
-                known.cluster,
-                known.kind,
-                nothing if before is None else _summarize_case(before),
-                nothing if after is None else _summarize_case(after),
-            )
-        )
-    return PairedCases(tuple(pairs), max(0, cases - len(pairs)), epochs)
+    before, after = as_table(old, epochs), as_table(new, epochs)
+    places = _pair_places(before, after)
+    kinds, kind_of = _label_kinds(before, after, places)
+    results: list[tuple[CaseResult, ...]] = []
+    result_of: list[Places] = []
+    for table, at in zip((before, after), places, strict=True):
+        found, codes = summarize_cases(table)
+        results.append((*found, CaseResult(0, epochs, (NOT_RUN,) * epochs)))  # the last, as absent is -1
+        result_of.append(np.append(codes, len(found))[at])
+    keys = (kind_of * len(results[0]) + result_of[0]) * len(results[1]) + result_of[1]
+    different, group_of = np.unique(keys, return_inverse=True)
+    groups = []
+    for key in different.tolist():
+        rest, last = divmod(key, len(results[1]))
+        kind, first = divmod(rest, len(results[0]))
+        groups.append(CaseGroup(kinds[kind], results[0][first], results[1][last]))
+    return PairedCases(
+        tuple(groups),
+        group_of.astype(np.min_scalar_type(len(groups))),
+        _label_clusters(before, after, places),
+        before,
+        after,
+        places,
+        max(0, cases - len(keys)),
+        epochs,
+    )
 
 
 def is_right_by(measure: Measure, attempt: Attempt) -> bool:
@@ -254,28 +194,47 @@ def is_right_by(measure: Measure, attempt: Attempt) -> bool:
     return attempt.is_right if measure is Measure.ACCURACY else attempt.is_solved
 
 
-def group_by_cluster(pairs: Iterable[CasePair], value: Callable[[CasePair], T]) -> list[list[T]]:
-    """A value for each case, grouped by cluster."""
-    clusters: defaultdict[str, list[T]] = defaultdict(list)
-    for pair in pairs:
-        clusters[pair.cluster].append(value(pair))
-    return list(clusters.values())
+def add_up(values: NDArray[np.float64]) -> float:
+    """The sum from the first to the last: of thirds, a sum in another order is rounded otherwise."""
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
-def _summarize_case(evidence: CaseEvidence) -> CaseResult:
-    scored, lost = [], []
-    right = solved = covered = 0
-    for attempt in evidence.attempts:
-        if attempt is None:
-            lost.append(NOT_RUN)
-        elif not attempt.is_scored:
-            lost.append(attempt.outcome.value)
+def _pair_places(old: CaseTable, new: CaseTable) -> tuple[Places, Places]:
+    """Where each case stands in both arms, those of the old arm first, in its order."""
+    here = np.arange(len(old), dtype=np.int32)
+    if old.names is new.names or old.names == new.names:
+        return here, here
+    there = np.full(len(old), _ABSENT, np.int32)
+    added = []
+    for place, case in enumerate(new):
+        if (at := old.names.find(case)) is None:
+            added.append(place)
         else:
-            scored.append(attempt)
-            right += attempt.is_right
-            solved += attempt.is_solved
-            covered += attempt.covered
-    return CaseResult(tuple(scored), len(evidence.attempts), tuple(lost), right, solved, covered)
+            there[at] = place
+    absent = np.full(len(added), _ABSENT, np.int32)
+    return np.concatenate([here, absent]), np.concatenate([there, np.array(added, dtype=np.int32)])
+
+
+def _label_kinds(old: CaseTable, new: CaseTable, places: tuple[Places, Places]) -> tuple[list[str], Places]:
+    """The kinds, and that of each case; where the arms disagree, that of the old one."""
+    kinds = list(dict.fromkeys((*old.names.kind_names, *new.names.kind_names)))
+    before, after = (
+        np.array([*(kinds.index(kind) for kind in table.names.kind_names), 0])[np.append(table.names.kinds, -1)][at]
+        for table, at in zip((old, new), places, strict=True)
+    )
+    return kinds, np.where(places[0] == _ABSENT, after, before)
+
+
+def _label_clusters(old: CaseTable, new: CaseTable, places: tuple[Places, Places]) -> Places:
+    """A number for each case, those of a cluster alike; where the arms disagree, by what the old one says."""
+    clusters = old.names.clusters
+    if len(places[0]) == len(clusters):
+        return clusters
+    added = [new.names.label(int(place)) for place in places[1][len(clusters) :]]
+    numbers = {old.names.label(place): int(number) for place, number in enumerate(clusters)}
+    first = int(clusters.max(initial=-1)) + 1
+    more = [numbers.setdefault(label, first + number) for number, label in enumerate(added)]
+    return np.concatenate([clusters, np.array(more, dtype=np.int32)])
 
 
 _LARGE_TIMES = 3
@@ -284,13 +243,13 @@ _LARGE_WEIGHT = 0.02
 """Of the largest cluster among the squares of all sizes: its part of the variance, if all change equally often."""
 
 
-def measure_clusters(pairs: Sequence[CasePair]) -> ClusterSizes:
-    """The sizes of the clusters of the cases."""
-    sizes = Counter(pair.cluster for pair in pairs).values()
-    if not sizes:
+def measure_clusters(cases: PairedCases) -> ClusterSizes:
+    """The sizes of the clusters of the cases that both arms were scored on."""
+    if not len(cases.scored):
         return ClusterSizes()
-    largest, mean = max(sizes), len(pairs) / len(sizes)
-    weight = largest**2 / sum(size**2 for size in sizes) if largest >= _LARGE_TIMES * mean else 0.0
+    sizes = np.unique(cases.clusters[cases.scored], return_counts=True)[1]
+    largest, mean = int(sizes.max()), len(cases.scored) / len(sizes)
+    weight = largest**2 / int(np.sum(sizes**2)) if largest >= _LARGE_TIMES * mean else 0.0
     return ClusterSizes(weight, largest, mean)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from toolbelt.errors import ToolbeltError
+from toolbelt.evals.analysis.evidence.case_table import as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.analysis.evidence.sides import choose_arms, find_arm
 from toolbelt.evals.scoring.outcome import Outcome
@@ -233,11 +235,12 @@ def _pair_groups(arms: Sequence[_Arm], groups: Sequence[Sequence[_Arm]]) -> Pair
 
 
 def _read_arm(side: Side, place: int) -> _Arm:
-    ended = [attempt.outcome for case in side.read(place).values() for attempt in case.attempts if attempt is not None]
-    too_long = sum(outcome is Outcome.CONTEXT_OVERFLOW for outcome in ended)
-    is_scored = any(outcome.is_scored for outcome in ended)
+    ended: Counter[Outcome] = Counter()
+    for attempt, trials in as_table(side.read(place), side.about.epochs).count_ends():
+        ended[attempt.outcome] += trials
+    too_long, is_scored = ended[Outcome.CONTEXT_OVERFLOW], any(outcome.is_scored for outcome in ended)
     # Where most trials failed, that is why nothing was scored.
-    return _Arm(place, side.arms[place], is_scored, is_unfit=not is_scored and 2 * too_long > len(ended))
+    return _Arm(place, side.arms[place], is_scored, is_unfit=not is_scored and 2 * too_long > ended.total())
 
 
 def _group(arms: Sequence[_Arm], left: Sequence[_Arm]) -> list[list[_Arm]]:

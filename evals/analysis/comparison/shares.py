@@ -12,11 +12,16 @@ where the case had always fitted the arms have regressed (`ArmComparison.verdict
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
+import numpy as np
+
+from toolbelt.evals.analysis.comparison.case_groups import CaseGroup, CaseResult, Places
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
-from toolbelt.evals.analysis.comparison.paired_cases import CasePair, PairedCases, group_by_cluster
+from toolbelt.evals.analysis.comparison.paired_cases import PairedCases, add_up
 from toolbelt.evals.analysis.comparison.reasons import (
     CountedAs,
     MissingFigures,
@@ -48,12 +53,23 @@ class IntervalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class UnscoredCounts:
+    """How many cases were not scored in both arms at every epoch, see `PairedCases`."""
+
+    planned: int
+    epochs: int
+    may_be_losses: int
+    may_be_gains: int
+    never_fit: int
+
+
+@dataclass(frozen=True, slots=True)
 class UnjudgedContrast:
     """A contrast of a share before its verdict, which takes the p values of all of them.
 
     Attributes:
         contrast: Without verdict.
-        cases: The cases of both arms.
+        unscored: What was not scored in both arms.
         worst: What it would be if all that is in doubt were lost in the new arm and won in the old one; `None` where
             nothing is.
         best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
@@ -61,7 +77,7 @@ class UnjudgedContrast:
     """
 
     contrast: Contrast
-    cases: PairedCases
+    unscored: UnscoredCounts
     worst: paired.ShareContrast | None = None
     best: paired.ShareContrast | None = None
 
@@ -86,45 +102,74 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
         measure: A share.
         settings: Of interval and test.
     """
-    difference = _difference(
-        group_by_cluster(cases.scored, lambda pair: (pair.new.share(measure), pair.old.share(measure))), settings
-    )
+    doubt = UnscoredCounts(cases.planned, cases.epochs, cases.may_be_losses, cases.may_be_gains, cases.never_fit)
     contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
+    scored = [
+        (group.new.share(measure), group.old.share(measure)) if group.is_scored else None for group in cases.groups
+    ]
+    difference = _difference(_count_clusters(cases, scored, cases.scored), settings)
     if difference is None:
-        return UnjudgedContrast(contrast, cases)
-    count = len(cases.scored)
+        return UnjudgedContrast(contrast, doubt)
     contrast = replace(
         contrast,
-        old=sum(pair.old.share(measure) for pair in cases.scored) / count,
-        new=sum(pair.new.share(measure) for pair in cases.scored) / count,
+        old=_mean_share(cases, lambda group: group.old, measure),
+        new=_mean_share(cases, lambda group: group.new, measure),
         difference=difference.difference,
         low=difference.low,
         high=difference.high,
         p_value=difference.p_value,
-        cases=count,
+        cases=len(cases.scored),
         clusters=difference.clusters,
-        differing=sum(pair.old.share(measure) != pair.new.share(measure) for pair in cases.scored),
+        differing=cases.count(lambda group: group.is_scored and group.old.share(measure) != group.new.share(measure)),
         method=difference.method.value,
     )
-    finding = UnjudgedContrast(contrast, cases)
-    if not (cases.may_be_losses or cases.may_be_gains):
+    finding = UnjudgedContrast(contrast, doubt)
+    if not (doubt.may_be_losses or doubt.may_be_gains):
         return finding
-    worst = _clustered(cases, lambda pair: pair.worst(measure))
-    alone = [[(0.0, 1.0)]] * cases.unread
-    finding = replace(finding, worst=_difference([*worst, *alone], settings))
+    worst = _count_clusters(cases, [group.worst(measure) for group in cases.groups])
+    worst[((0.0, 1.0),)] += cases.unread
+    finding = replace(finding, worst=_difference(worst, settings))
     if difference.p_value < SIGNIFICANT:  # else nothing comes of it, here or in other arms
-        best = _clustered(cases, lambda pair: pair.best(measure))
-        alone = [[(1.0, 0.0)]] * cases.unread
-        finding = replace(finding, best=_difference([*best, *alone], settings))
+        best = _count_clusters(cases, [group.best(measure) for group in cases.groups])
+        best[((1.0, 0.0),)] += cases.unread
+        finding = replace(finding, best=_difference(best, settings))
     return finding
 
 
-def _clustered(
-    cases: PairedCases, bound: Callable[[CasePair], tuple[float, float] | None]
-) -> list[list[tuple[float, float]]]:
-    """A bound of every case that has one, those of a cluster together."""
-    clusters = group_by_cluster(cases.pairs, bound)
-    return [bounds for cluster in clusters if (bounds := [pair for pair in cluster if pair is not None])]
+def _mean_share(cases: PairedCases, arm: Callable[[CaseGroup], CaseResult], measure: Measure) -> float:
+    def share(group: CaseGroup) -> float:
+        return arm(group).share(measure) if group.is_scored else 0.0
+
+    return add_up(cases.take(share, of=cases.scored)) / len(cases.scored)
+
+
+def _count_clusters(
+    cases: PairedCases, values: Sequence[tuple[float, float] | None], of: Places | None = None
+) -> Counter[tuple[tuple[float, float], ...]]:
+    """How many clusters have the same values in their cases.
+
+    Args:
+        cases: The cases of both arms.
+        values: Of each group; cases without one are left out.
+        of: Which cases; all if `None`.
+    """
+    clusters, group_of = cases.clusters, cases.group_of
+    if of is not None:
+        clusters, group_of = clusters[of], group_of[of]
+    sizes = np.unique(clusters, return_counts=True)[1]
+    counted: Counter[tuple[tuple[float, float], ...]] = Counter()
+    if len(sizes) == len(clusters):  # every case is a cluster of its own
+        counts = np.bincount(group_of, minlength=len(values)).tolist()
+        for value, count in zip(values, counts, strict=True):
+            if value is not None and count:
+                counted[(value,)] += count
+        return counted
+    members = iter(group_of[np.argsort(clusters, kind="stable")].tolist())
+    for size in sizes.tolist():
+        found = [value for group in islice(members, size) if (value := values[group]) is not None]
+        if found:
+            counted[tuple(sorted(found))] += 1
+    return counted
 
 
 def give_verdicts(
@@ -168,7 +213,7 @@ def _doubt(
     finding: UnjudgedContrast, verdict: Verdict, margin: float, least_sure: float, significant: float
 ) -> UnscoredCases | None:
     """Why a verdict would rest on trials that were not scored; `None` if it would not."""
-    worst, best, cases = finding.worst, finding.best, finding.cases
+    worst, best, cases = finding.worst, finding.best, finding.unscored
     if verdict is Verdict.NO_REGRESSION:
         if worst is None or worst.low > -margin:
             return None
@@ -182,7 +227,7 @@ def _doubt(
 
 
 def _unscored(
-    cases: PairedCases,
+    cases: UnscoredCounts,
     count: int,
     counted_as: CountedAs,
     margin: float,
@@ -201,8 +246,8 @@ def _holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _difference(
-    clusters: Sequence[Sequence[tuple[float, float]]], settings: IntervalSettings
+    alike: Counter[tuple[tuple[float, float], ...]], settings: IntervalSettings
 ) -> paired.ShareContrast | None:
-    if not clusters:
+    if not alike.total():
         return None
-    return paired.paired_difference(clusters, settings.level, settings.seed, settings.resamples)
+    return paired.paired_difference_of(+alike, settings.level, settings.seed, settings.resamples)

@@ -186,7 +186,7 @@ class SideInfo:
 
 
 class Side(Protocol):
-    """What a comparison needs of a run or a baseline; one arm is in memory at a time."""
+    """What a comparison needs of a run or a baseline; two arms are in memory at a time."""
 
     @property
     def about(self) -> SideInfo:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any
 
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, SequentialInfo, SideInfo
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, TableBuilder
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SequentialInfo, SideInfo
 from toolbelt.evals.analysis.summary.responses import read_answers, read_responses
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.running.plan import Plan
@@ -26,6 +25,8 @@ _WITH_ORIGINAL_COST = (
     f"THEN cost_usd + (SELECT total(p.cost_usd) {_OF_TRIAL}) END"
 )
 """What a trial would have cost without reused responses, so that runs with and without them can be compared."""
+_ENDS = 5
+"""Columns that say how a trial ended, of those after the epoch; the others are figures."""
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
@@ -70,7 +71,7 @@ class StoredRun:
             "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
         )
         self._arms = tuple(ArmName(*names) for names in rows)
-        self._last: tuple[int, Mapping[str, CaseEvidence]] | None = None
+        self._last: tuple[int, CaseTable] | None = None
 
     @property
     def about(self) -> SideInfo:
@@ -82,47 +83,35 @@ class StoredRun:
         """The arms, in the order of the command."""
         return self._arms
 
-    def read(self, arm: int) -> Mapping[str, CaseEvidence]:
+    def read(self, arm: int) -> CaseTable:
         """Every case of which a trial of the arm has finished, by its id, in the order asked.
 
         The arm that was read last is cached, because a gate reads it several times.
         """
         if self._last is None or self._last[0] != arm:
-            self._last = None  # so that two are never held here
-            self._last = arm, self._read(arm)
+            before = None if self._last is None else self._last[1]
+            self._last = arm, self._read(arm, before)
         return self._last[1]
 
-    def _read(self, arm: int) -> Mapping[str, CaseEvidence]:
-        cases: dict[str, CaseEvidence] = {}
-        attempts: dict[str, list[Attempt | None]] = {}
+    def _read(self, arm: int, before: CaseTable | None) -> CaseTable:
         # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
+        order, grid = ("trial / ? % ?, trial", self._grid) if self._epochs > 1 else ("trial", ())
         # The names are this module's own.
         columns = _COLUMNS.format(cost=_WITH_ORIGINAL_COST if self._about.responses else "cost_usd")
-        query = f"SELECT {columns} FROM trials WHERE run = ? AND arm = ? ORDER BY trial / ? % ?, trial"  # noqa: S608
+        query = f"SELECT {columns} FROM trials WHERE run = ? AND arm = ? ORDER BY {order}"  # noqa: S608
+        builder = TableBuilder(self._epochs, _make_end)
         with read_snapshot(self._connection):
-            for (
-                case,
-                cluster,
-                kind,
-                epoch,
-                outcome,
-                covered,
-                called,
-                missing,
-                surplus,
-                *figures,
-            ) in self._connection.execute(query, (self._run, arm, *self._grid)):
-                if case not in cases:
-                    attempts[case] = [None] * self._epochs
-                    cases[case] = CaseEvidence(case, cluster, kind, ())
-                attempts[case][epoch] = Attempt(
-                    _OUTCOMES[outcome], bool(covered), _names(called), _names(missing), _names(surplus), *figures
-                )
+            for case, cluster, kind, epoch, *rest in self._connection.execute(query, (self._run, arm, *grid)):
+                builder.begin(case, cluster, kind)
+                builder.add(epoch, tuple(rest[:_ENDS]), rest[_ENDS:])
             answers = read_answers(self._connection, self._run, arm) if self._about.responses else {}
-        return {
-            case: CaseEvidence(case, row.cluster, row.kind, tuple(attempts[case]), answers.get(case, ""))
-            for case, row in cases.items()
-        }
+        return builder.finish(before, answers)
+
+
+def _make_end(texts: tuple[Any, ...]) -> Attempt:
+    outcome, covered, *lists = texts
+    called, missing, surplus = (tuple(json.loads(text)) for text in lists)
+    return Attempt(_OUTCOMES[outcome], bool(covered), called, missing, surplus)
 
 
 def _describe_design(plan: Plan) -> SequentialInfo | None:
@@ -139,9 +128,3 @@ def _flags(plan: Plan) -> dict[str, Any]:
     drawn = {} if chosen.limit is None else {"limit": chosen.limit, "seed": plan.seed}
     part = {} if plan.shard is None else {"shard": str(plan.shard)}
     return {**{key: list(values) for key, values in lists.items() if values}, **drawn, **part}
-
-
-@lru_cache(maxsize=4096)
-def _names(text: str) -> tuple[str, ...]:
-    """Few lists of tools stand in many trials."""
-    return tuple(json.loads(text))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Measure
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, Side
+from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.intervals import clustered_interval
 
@@ -58,46 +64,38 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
         arm: Its 0-based position.
         measure: `accuracy` or `solved`.
     """
-    is_right: Callable[[Attempt], bool] = (
-        (lambda attempt: attempt.is_solved) if measure is Measure.SOLVED else (lambda attempt: attempt.is_right)
-    )
-    cases, about = side.read(arm), side.about
-    attempts = [attempt for case in cases.values() for attempt in case.attempts if attempt is not None]
-    scored = [attempt for attempt in attempts if attempt.is_scored]
+    about = side.about
+    cases = as_table(side.read(arm), about.epochs)
+    counts: Counter[Outcome] = Counter()
+    for attempt, trials in cases.count_ends():
+        counts[attempt.outcome] += trials
+    scored = cases.by_end(lambda end: end is not None and end.is_scored)
+    right = cases.by_end(lambda end: end is not None and end.is_scored and is_right_by(measure, end))
+    is_tried = scored.any(axis=1)
     unread = max(0, about.cases - len(cases))
+    low, _ = _bounds(cases, right, [(0, about.epochs)] * unread)
+    _, high = _bounds(cases, right | ~scored, [(about.epochs, about.epochs)] * unread)
     return ArmFigures(
         side.arms[arm],
-        cases=sum(bool(case.scored) for case in cases.values()),
+        cases=int(is_tried.sum()),
         asked=about.cases,
         planned=about.cases * about.epochs,
-        finished=len(attempts),
-        scored=len(scored),
-        right=sum(map(is_right, scored)),
-        errors=sum(attempt.outcome is Outcome.ERROR for attempt in attempts),
-        overflows=sum(attempt.outcome is Outcome.CONTEXT_OVERFLOW for attempt in attempts),
-        clusters=len({case.cluster for case in cases.values() if case.scored}),
-        low=_bounds(cases, about.epochs, unread, lambda each: each is not None and each.is_scored and is_right(each))[
-            0
-        ],
-        high=_bounds(cases, about.epochs, unread, lambda each: each is None or not each.is_scored or is_right(each))[1],
+        finished=counts.total(),
+        scored=int(scored.sum()),
+        right=int(right.sum()),
+        errors=counts[Outcome.ERROR],
+        overflows=counts[Outcome.CONTEXT_OVERFLOW],
+        clusters=len(np.unique(cases.names.clusters[is_tried])),
+        low=low,
+        high=high,
     )
 
 
-def _bounds(
-    cases: Mapping[str, CaseEvidence], epochs: int, unread: int, counts: Callable[[Attempt | None], bool]
-) -> tuple[float, float]:
-    clusters: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for case in cases.values():
-        padded = (*case.attempts, *(None for _ in range(epochs - len(case.attempts))))
-        clusters[case.cluster][0] += sum(map(counts, padded))
-        clusters[case.cluster][1] += len(padded)
-    if not clusters and not unread:
+def _bounds(cases: CaseTable, counts: NDArray[np.bool_], unread: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Of the share of trials that count; cases of which nothing is known yet are clusters of their own."""
+    _, of = np.unique(cases.names.clusters, return_inverse=True)
+    sums = np.bincount(of, weights=counts.sum(axis=1)), np.bincount(of) * cases.epochs
+    clusters = zip(*(column.astype(int).tolist() for column in sums), strict=True)
+    if not len(of) and not unread:
         return 0.0, 1.0
-    return clustered_interval(_counted(clusters, epochs, unread, counts), LEVEL)
-
-
-def _counted(
-    clusters: Mapping[str, list[int]], epochs: int, unread: int, counts: Callable[[Attempt | None], bool]
-) -> Iterator[tuple[int, int]]:
-    yield from ((right, trials) for right, trials in clusters.values())
-    yield from ((epochs if counts(None) else 0, epochs) for _ in range(unread))  # cases of which nothing is known yet
+    return clustered_interval(chain(clusters, unread), LEVEL)

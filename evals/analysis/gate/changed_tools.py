@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolbelt.evals.analysis.comparison.comparison import Comparison, Flip
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Flip, LeftOutFlips
 
 
 class ToolChange(StrEnum):
@@ -44,11 +45,18 @@ def find_changed_tools(comparison: Comparison | None) -> tuple[ChangedTool, ...]
     changes = dict(_find_changes(comparison.old.tools, comparison.new.tools))
     worse: dict[str, set[str]] = {tool: set() for tool in changes}
     better: dict[str, set[str]] = {tool: set() for tool in changes}
+    more: Counter[tuple[str, bool]] = Counter()
     for pair in comparison.pairs:
         for flip in pair.flips:
             for tool in name_tools(flip) & changes.keys():
                 (worse if flip.change < 0 else better)[tool].add(flip.case)
-    found = [ChangedTool(tool, change, len(worse[tool]), len(better[tool])) for tool, change in changes.items()]
+        for others in pair.left_out:  # counted for each arm, as their ids are not kept
+            for tool in name_tools(others) & changes.keys():
+                more[tool, others.is_worse] += others.cases
+    found = [
+        ChangedTool(tool, change, len(worse[tool]) + more[tool, True], len(better[tool]) + more[tool, False])
+        for tool, change in changes.items()
+    ]
     return tuple(sorted(found, key=lambda tool: (-tool.worse, -tool.better, tool.tool)))
 
 
@@ -65,7 +73,7 @@ def _find_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tu
     yield from ((tool, ToolChange.REMOVED) for tool in old if tool not in new)
 
 
-def name_tools(flip: Flip) -> set[str]:
+def name_tools(flip: Flip | LeftOutFlips) -> set[str]:
     """The ids of all tools that were called or missing in a case, before or now."""
     return {tool for end in (flip.old, flip.new) for tool in (*(end.called or ()), *end.missing, *end.surplus)}
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from toolbelt.evals.analysis.comparison.comparison import Contrast, FitCounts, Flip, Measure, NothingFitted
+from toolbelt.evals.analysis.comparison.comparison import (
+    Contrast,
+    FitCounts,
+    Flip,
+    LeftOutFlips,
+    Measure,
+    NothingFitted,
+)
 from toolbelt.evals.analysis.comparison.reasons import Mismatch
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 from toolbelt.evals.analysis.gate.arm_figures import ArmFigures
@@ -150,12 +157,14 @@ class ShareChange:
         flips: Cases that differ.
         epochs: How often each case was asked.
         margin: What may be lost, a fraction.
+        left_out: Counts of other cases that differ, where they are too many to keep each.
     """
 
     contrast: Contrast
     flips: tuple[Flip, ...]
     epochs: int
     margin: float
+    left_out: tuple[LeftOutFlips, ...] = ()
 
     @property
     def is_known(self) -> bool:

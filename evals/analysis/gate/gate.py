@@ -10,6 +10,7 @@ from toolbelt.evals.analysis.comparison.compare import Progress, compare_arms, n
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.comparison.pairing import Pairing
+from toolbelt.evals.analysis.evidence.case_table import as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, CaseEvidence, Side, SideInfo
 from toolbelt.evals.analysis.evidence.sides import find_arms, split_arms
 from toolbelt.evals.analysis.gate.arm_figures import read_figures
@@ -163,14 +164,16 @@ def _find_lost_tools(comparison: Comparison | None, run: Side) -> Iterator[LostT
         return
     places = {arm.key: place for place, arm in enumerate(run.arms)}
     for pair in comparison.pairs:
-        lost = Counter(tool for flip in pair.flips if flip.change < 0 for tool in dict.fromkeys(_missing(flip.new)))
+        lost: Counter[str] = Counter()
+        for attempt, cases in pair.flip_counts.ends:
+            for tool in dict.fromkeys(_missing(attempt)):
+                lost[tool] += cases
         candidates = {tool for tool, cases in lost.items() if cases >= _LEAST_CASES}
         if not candidates:
             continue
-        for case in run.read(places[pair.new.key]).values():
-            for attempt in case.scored:
-                if attempt.is_right:
-                    candidates.difference_update(attempt.called or ())
+        for attempt, _ in as_table(run.read(places[pair.new.key]), run.about.epochs).count_ends():
+            if attempt.is_right:
+                candidates.difference_update(attempt.called or ())
         yield from (LostTool(pair.new, tool, cases) for tool, cases in lost.most_common() if tool in candidates)
 
 

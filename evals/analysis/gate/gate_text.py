@@ -82,7 +82,10 @@ def _flipped(result: GateResult) -> str:
     fitting = [pair.new for pair in pairs if pair.unfit is not None and pair.unfit.now]
     fits = f"; newly fitting: {name_arms(fitting, _MOST_ARMS)}" if fitting else ""
     worse = [pair for pair in pairs if any(flip.change < 0 for flip in pair.flips)]
-    flips = [f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs)}" for pair in worse[:_MOST_ARMS]]
+    flips = [
+        f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs, pair.left_out)}"
+        for pair in worse[:_MOST_ARMS]
+    ]
     more = f"; {plural(len(worse) - _MOST_ARMS, 'more arm')}" if len(worse) > _MOST_ARMS else ""
     return "".join(flips) + more + fits
 
@@ -267,7 +270,7 @@ def _share_change(reason: ShareChange) -> str:
     over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
     parts = [
         f"{shares} ({format_bounds(low, high, margin)}{over}), margin {format_margin(margin)}",
-        describe_flips(reason.flips, reason.epochs),
+        describe_flips(reason.flips, reason.epochs, reason.left_out),
     ]
     if contrast.verdict not in (Verdict.NO_REGRESSION, Verdict.REGRESSION):
         parts += [*map(_clause, contrast.reasons), describe_advice([contrast], margin)]

@@ -175,7 +175,7 @@ def _find_notes(summary: RunSummary, side: Side) -> Iterator[MatrixNote]:
     scored = next((place for place, arm in enumerate(summary.arms) if arm.scored), None)
     if scored is not None:
         evidence = side.read(scored)
-        cases = pair_cases(evidence, evidence, about.cases, about.epochs).scored
+        cases = pair_cases(evidence, evidence, about.cases, about.epochs)
         if uneven := find_uneven_clusters([measure_clusters(cases)]):
             yield uneven
 

@@ -161,7 +161,7 @@ def _contrast_arms(
         evidence = {arm: evidence[arm] if arm in evidence else side.read(arm) for arm in (pair.old, pair.new)}
         cases = pair_cases(evidence[pair.old], evidence[pair.new], about.cases, about.epochs)
         findings.append(find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES)))
-        overflowing.append(sum(case.newly_overflows for case in cases.pairs))
+        overflowing.append(cases.count(lambda group: group.newly_overflows))
         if advance is not None:
             advance(number + 1)
     verdicts = give_verdicts(findings, margin)

@@ -29,21 +29,21 @@ def test_E7_percentiles_are_those_of_samples_drawn_one_by_one(rows: np.ndarray) 
     drawn = rows[np.random.default_rng(1).integers(len(rows), size=(8_000, len(rows)))].sum(axis=1)
     tail = expanded_tail(len(rows), 0.9)
     expected = np.quantile(drawn[:, 0] / drawn[:, 1], [tail, 1 - tail])
-    (found,) = ratio_intervals(rows, [(0, 1)], 0.9, 8_000, np.random.default_rng(2))
+    (found,) = ratio_intervals([*rows.T], [(0, 1)], 0.9, 8_000, np.random.default_rng(2))
     assert found == pytest.approx(tuple(expected), abs=0.05 * (expected[1] - expected[0]))
 
 
 @pytest.mark.parametrize("rows", [SEVERAL, UNLIKE, ALIKE], ids=["few", "all-unlike", "many-alike"])
 def test_E7_one_seed_gives_one_interval_whatever_the_order(rows: np.ndarray) -> None:
     orders = (rows, rows[::-1], rows[np.random.default_rng(4).permutation(len(rows))])
-    found = [ratio_intervals(each, [(0, 1)], 0.95, 200, np.random.default_rng(9))[0] for each in orders]
+    found = [ratio_intervals([*each.T], [(0, 1)], 0.95, 200, np.random.default_rng(9))[0] for each in orders]
     assert found[0] == found[1] == found[2]
-    assert found[0] != ratio_intervals(rows, [(0, 1)], 0.95, 200, np.random.default_rng(10))[0]
+    assert found[0] != ratio_intervals([*rows.T], [(0, 1)], 0.95, 200, np.random.default_rng(10))[0]
 
 
 def test_E7_figures_share_their_samples_and_a_ratio_to_nothing_is_none() -> None:
     rows = np.column_stack([UNLIKE, 3 * UNLIKE[:, 0], np.r_[np.ones(1), np.zeros(399)]])
-    one, thrice, none = ratio_intervals(rows, [(0, 1), (3, 1), (0, 4)], 0.95, 500, np.random.default_rng(0))
+    one, thrice, none = ratio_intervals([*rows.T], [(0, 1), (3, 1), (0, 4)], 0.95, 500, np.random.default_rng(0))
     assert one is not None
     assert thrice == pytest.approx((3 * one[0], 3 * one[1]))
     assert none is None
@@ -57,9 +57,9 @@ def test_E7_what_is_computed_for_very_many_clusters_is_what_would_be_drawn(
     old = rng.lognormal(0, spread, 1_500)
     new = old * rng.lognormal(-0.1, 0.5, 1_500)
     rows, figures = np.column_stack([new, old, new - old, np.ones(1_500)]), [(0, 1), (2, 3)]
-    drawn = ratio_intervals(rows, figures, 0.95, 6_000, rng)
+    drawn = ratio_intervals([*rows.T], figures, 0.95, 6_000, rng)
     monkeypatch.setattr(resampling, "MOST_DRAWN", 1_000)
-    for one, other in zip(drawn, ratio_intervals(rows, figures, 0.95, 6_000, rng), strict=True):
+    for one, other in zip(drawn, ratio_intervals([*rows.T], figures, 0.95, 6_000, rng), strict=True):
         assert one is not None
         assert other == pytest.approx(one, abs=0.03 * (one[1] - one[0]))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import OUTCOMES, Written, side
-from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, KindContrast, Measure
+from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, Flip, KindContrast, Measure
 from toolbelt.evals.analysis.comparison.explanations import (
     find_confusions,
     find_contribution,
@@ -16,17 +16,23 @@ from toolbelt.evals.analysis.comparison.explanations import (
     name_confusions,
     part_by_kind,
 )
-from toolbelt.evals.analysis.comparison.paired_cases import CasePair, pair_cases
+from toolbelt.evals.analysis.comparison.paired_cases import PairedCases, pair_cases
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 
 
-def scored(old: Written, new: Written) -> tuple[CasePair, ...]:
-    return pair_cases(old.read(0), new.read(0), old.about.cases, old.about.epochs).scored
+def paired(old: Written, new: Written) -> PairedCases:
+    return pair_cases(old.read(0), new.read(0), old.about.cases, old.about.epochs)
+
+
+def flips_of(old: Written, new: Written, measure: Measure = Measure.ACCURACY) -> tuple[Flip, ...]:
+    flips, left_out = find_flips(paired(old, new), measure)
+    assert not left_out
+    return flips
 
 
 def test_the_worse_ones_come_first_each_in_the_order_asked() -> None:
-    found = find_flips(scored(side("-+a+-e"), side("+-+u+-")))
+    found = flips_of(side("-+a+-e"), side("+-+u+-"))
     assert [(flip.case, flip.change) for flip in found] == [("c1", -1), ("c3", -1), ("c0", 1), ("c4", 1)]
     assert (found[1].old, found[1].new) == (OUTCOMES["+"], OUTCOMES["u"])
 
@@ -42,26 +48,26 @@ def test_the_worse_ones_come_first_each_in_the_order_asked() -> None:
     ],
 )
 def test_an_attempt_of_each_arm_is_shown(old: str, new: str, change: float, shown: str) -> None:
-    (flip,) = find_flips(scored(side([old]), side([new])))
+    (flip,) = flips_of(side([old]), side([new]))
     assert flip.change == pytest.approx(change)
     assert (flip.old, flip.new) == tuple(OUTCOMES[one] for one in shown)
 
 
 def test_equal_shares_are_no_flip() -> None:
-    assert find_flips(scored(side(["+-", "+."]), side(["-+", "++"]))) == ()
+    assert flips_of(side(["+-", "+."]), side(["-+", "++"])) == ()
 
 
 def test_solved_has_flips_of_its_own() -> None:
-    both = scored(side("+a-"), side("aa+"))
-    first, second = find_flips(both, Measure.SOLVED)
+    old, new = side("+a-"), side("aa+")
+    first, second = flips_of(old, new, Measure.SOLVED)
     assert (first.case, first.change, first.new) == ("c0", -1, OUTCOMES["a"])
     assert (second.case, second.change) == ("c2", 1)
-    assert part_by_kind(both, Measure.SOLVED) == (KindContrast("single", 3, 1, 1, 1 / 3, 1 / 3),)
+    assert part_by_kind(paired(old, new), Measure.SOLVED) == (KindContrast("single", 3, 1, 1, 1 / 3, 1 / 3),)
 
 
 def test_kinds_come_by_what_they_cost() -> None:
     kinds = ["one", "two", "two", "two", "three", "three", "none"]
-    found = part_by_kind(scored(side("++++-++", kinds=kinds), side("---+++.", kinds=kinds)))
+    found = part_by_kind(paired(side("++++-++", kinds=kinds), side("---+++.", kinds=kinds)))
     assert found == (
         KindContrast("two", 3, 0, 2, 1, 1 / 3),  # a third is left, but it cost more than all of `one`
         KindContrast("one", 1, 0, 1, 1, 0),
@@ -106,7 +112,7 @@ def test_confusions_are_counted_over_paired_cases_the_worse_first() -> None:
     old = side([[ax], [ay], [ay], [bx], "+", [ay], "+", "e", [by]])
     new = side([[none], "+", "+", [bx], [ax], [ay], [ax], [ay], "+"])
     cases = pair_cases(old.read(0), new.read(0), 9, 1)
-    assert find_confusions(cases.scored) == (
+    assert find_confusions(cases) == (
         Confusion("a", "x", 1, 2),  # by one, more often
         Confusion("a", "", 0, 1),
         Confusion("a", "y", 3, 1),  # the case that is not scored in both arms is not there
@@ -115,33 +121,29 @@ def test_confusions_are_counted_over_paired_cases_the_worse_first() -> None:
     )
 
 
-def scored_pairs(old: Written, new: Written) -> tuple[CasePair, ...]:
-    return pair_cases(old.read(0), new.read(0), old.about.cases, old.about.epochs).scored
-
-
 def test_E5_what_is_not_covered_and_what_is_not_chosen() -> None:
     # Coverage 1 → 0.5, selection 0.75 → 1: −0.5 × 0.875 and +0.25 × 0.75.
-    found = find_contribution(scored_pairs(side("+++-" * 2), side("++uu" * 2)))
+    found = find_contribution(paired(side("+++-" * 2), side("++uu" * 2)))
     assert found == Contribution(-0.4375, 0.1875, 1, 0.5, 0.75, 1, newly_uncovered=4, newly_covered=0)
 
 
 def test_E5_where_nothing_is_covered_nothing_is_known_of_selection() -> None:
-    found = find_contribution(scored_pairs(side("uuuu"), side("++-u")))
+    found = find_contribution(paired(side("uuuu"), side("++-u")))
     assert found == Contribution(0.5, 0, 0, 0.75, None, 2 / 3, newly_uncovered=0, newly_covered=3)
-    back = find_contribution(scored_pairs(side("++-u"), side("uuuu")))
+    back = find_contribution(paired(side("++-u"), side("uuuu")))
     assert back is not None
     assert (back.coverage, back.selection, back.newly_uncovered) == (-0.5, 0, 3)
-    assert find_contribution(scored_pairs(side("uu"), side("uu"))) == Contribution(0, 0, 0, 0, None, None)
+    assert find_contribution(paired(side("uu"), side("uu"))) == Contribution(0, 0, 0, 0, None, None)
 
 
 def test_E5_a_case_that_is_covered_at_times_is_not_newly_so() -> None:
-    found = find_contribution(scored_pairs(side(["+u", "++"]), side(["uu", "+u"])))
+    found = find_contribution(paired(side(["+u", "++"]), side(["uu", "+u"])))
     assert found is not None
     assert (found.old_coverage, found.new_coverage, found.newly_uncovered) == (0.75, 0.25, 1)
 
 
 def test_without_cases_there_is_nothing_to_divide() -> None:
-    assert find_contribution(scored_pairs(side("e+"), side("+e"))) is None
+    assert find_contribution(paired(side("e+"), side("+e"))) is None
 
 
 EPOCHS = st.text("+-ua.", min_size=3, max_size=3)
@@ -150,16 +152,18 @@ EPOCHS = st.text("+-ua.", min_size=3, max_size=3)
 @given(st.lists(st.tuples(EPOCHS, EPOCHS), min_size=1, max_size=12))
 def test_E5_the_parts_add_up_and_change_sides_with_the_arms(cases: list[tuple[str, str]]) -> None:
     old, new = side(one for one, _ in cases), side(other for _, other in cases)
-    pairs = scored_pairs(old, new)
-    found, back = find_contribution(pairs), find_contribution(scored_pairs(new, old))
+    pairs = paired(old, new)
+    found, back = find_contribution(pairs), find_contribution(paired(new, old))
     if found is None or back is None:
-        assert not pairs
+        assert not len(pairs.scored)
         return
-    accuracies = [
-        [sum(attempt.is_right for attempt in tried.attempts) / len(tried.attempts) for tried in arm]
-        for arm in ([pair.old for pair in pairs], [pair.new for pair in pairs])
+    both = [
+        [case.scored for case in (old.read(0)[name], new.read(0)[name])]
+        for name in old.read(0)
+        if old.read(0)[name].scored and new.read(0)[name].scored
     ]
-    before, after = (sum(shares) / len(shares) for shares in accuracies)
+    shares = [[sum(attempt.is_right for attempt in tried) / len(tried) for tried in case] for case in both]
+    before, after = (sum(column) / len(column) for column in zip(*shares, strict=True))
     assert found.coverage + found.selection == pytest.approx(after - before, abs=1e-12)
     assert found.old_coverage * (found.old_selection or 0) == pytest.approx(before)
     assert found.new_coverage * (found.new_selection or 0) == pytest.approx(after)

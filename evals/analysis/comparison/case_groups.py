@@ -1,0 +1,165 @@
+"""What became of cases: what a share goes by is little, how many epochs of a case were scored, right, solved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolbelt.evals.analysis.comparison.comparison import Measure
+from toolbelt.evals.analysis.evidence.case_table import CaseTable
+from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.scoring.outcome import Outcome
+
+Places = NDArray[np.integer[Any]]
+
+NOT_RUN = "not run"
+"""The reason of a trial without an outcome; other unscored trials have their outcome as reason."""
+_TOO_LONG = Outcome.CONTEXT_OVERFLOW.value
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What became of a case in one arm.
+
+    Attributes:
+        scored: Attempts that were scored.
+        epochs: How often it was to be asked.
+        lost: Why the others were not scored: outcomes, or `not run`; one for each epoch.
+        right: Attempts that were right by names.
+        solved: Attempts that were right in all.
+        covered: Attempts in which an accepted answer could be reached.
+    """
+
+    scored: int
+    epochs: int
+    lost: tuple[str, ...] = ()
+    right: int = 0
+    solved: int = 0
+    covered: int = 0
+
+    def count(self, measure: Measure) -> int:
+        """The attempts that count for that share."""
+        return self.right if measure is Measure.ACCURACY else self.solved
+
+    def share(self, measure: Measure) -> float:
+        """The share of the scored attempts, of which there must be at least one."""
+        return self.count(measure) / self.scored
+
+    @property
+    def too_long(self) -> int:
+        """Epochs whose prompt did not fit the model's window, so that no answer was possible."""
+        return self.lost.count(_TOO_LONG) if self.lost else 0
+
+    @property
+    def in_doubt(self) -> int:
+        """Epochs with an unknown result: those that failed or were not run."""
+        return len(self.lost) - self.too_long
+
+    def least(self, measure: Measure, left_out: int) -> float:
+        """Share of all epochs but so many, what is not scored among them counted as lost."""
+        return self.count(measure) / (self.epochs - left_out)
+
+    def most(self, measure: Measure) -> float | None:
+        """Share of the epochs that fitted, what is in doubt counted as won; `None` where none did."""
+        could_be = self.epochs - self.too_long
+        return (self.count(measure) + self.in_doubt) / could_be if could_be else None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseGroup:
+    """Cases of a kind that came out alike in both arms.
+
+    Attributes:
+        kind: What sort of cases they are.
+        old: What became of each in the old arm.
+        new: And in the new one.
+    """
+
+    kind: str
+    old: CaseResult
+    new: CaseResult
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether each arm has a scored attempt at least."""
+        return bool(self.old.scored and self.new.scored)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every epoch of both arms was scored."""
+        return not (self.old.lost or self.new.lost)
+
+    @property
+    def has_fitted(self) -> bool:
+        """Whether the case was scored in the old arm, and never too long."""
+        return bool(self.old.scored) and not self.old.too_long
+
+    @property
+    def newly_overflows(self) -> bool:
+        """Whether the case fitted before, and is too long in the new arm (rule E4)."""
+        return self.has_fitted and bool(self.new.too_long)
+
+    @property
+    def never_fits(self) -> bool:
+        """Whether the case was too long in both arms, at every epoch."""
+        return self.old.too_long == self.old.epochs and self.new.too_long == self.new.epochs
+
+    @property
+    def may_be_loss(self) -> bool:
+        """Whether unscored epochs may hide a loss; an old arm that could not answer had nothing to lose."""
+        return bool(self.old.in_doubt or self.new.in_doubt) or self.new.too_long > self.old.too_long
+
+    @property
+    def may_be_gain(self) -> bool:
+        """Whether unscored epochs may hide a gain, such as an answer where the old arm could give none."""
+        return bool(self.old.in_doubt or self.new.in_doubt) or self.old.too_long > self.new.too_long
+
+    def worst(self, measure: Measure) -> tuple[float, float] | None:
+        """`(new, old)` if what is not scored were lost in the new arm and won in the old one; `None` where there was
+        nothing to lose. What was too long was not won, and where it was in both it counts for neither.
+        """
+        old = self.old.most(measure)
+        return None if old is None else (self.new.least(measure, self._too_long_in_both), old)
+
+    def best(self, measure: Measure) -> tuple[float, float] | None:
+        """`(new, old)` the other way round; `None` where there was nothing to win."""
+        new = self.new.most(measure)
+        return None if new is None else (new, self.old.least(measure, self._too_long_in_both))
+
+    @property
+    def _too_long_in_both(self) -> int:
+        """Epochs of a case stand for each other, so that which ones those were does not matter."""
+        return min(self.old.too_long, self.new.too_long)
+
+
+def summarize_cases(table: CaseTable) -> tuple[list[CaseResult], Places]:
+    """The different results of cases, and which each has; the order of epochs does not matter."""
+    kinds: dict[tuple[str, bool, bool, bool], int] = {}
+    of_end = [kinds.setdefault(_reduce(end), len(kinds)) for end in table.ends]
+    epochs = np.sort(np.array(of_end, dtype=np.int16)[table.end_of], axis=1)
+    if table.epochs == 1:
+        rows, codes = np.unique(epochs[:, 0], return_inverse=True)
+        rows = rows[:, None]
+    else:
+        rows, codes = np.unique(epochs, axis=0, return_inverse=True)
+    names = list(kinds)
+    return [_make_result([names[each] for each in row]) for row in rows.tolist()], codes.ravel()
+
+
+def _reduce(attempt: Attempt | None) -> tuple[str, bool, bool, bool]:
+    """Why an attempt was not scored, or whether it was right, solved and covered."""
+    if attempt is None:
+        return NOT_RUN, False, False, False
+    if not attempt.is_scored:
+        return attempt.outcome.value, False, False, False
+    return "", attempt.is_right, attempt.is_solved, attempt.covered
+
+
+def _make_result(epochs: Sequence[tuple[str, bool, bool, bool]]) -> CaseResult:
+    lost = tuple(reason for reason, *_ in epochs if reason)
+    flags = [epoch[1:] for epoch in epochs]
+    return CaseResult(len(epochs) - len(lost), len(epochs), lost, *map(sum, zip(*flags, strict=True)))
