@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.command.rankers import RANK_HELP, open_ranker_named, rank_options
+from toolbelt.command.rankers import RANK_HELP, open_ranker_named, output_of_rankers, rank_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
@@ -86,7 +86,7 @@ _PICTURES = (".svg", ".png")
     "--plot",
     metavar="FILE",
     envvar="TOOLBELT_EVAL_SEARCH_PLOT",
-    help="Draw recall against k, as .svg or .png.",
+    help="Draw recall against k, as .svg or .png; its folder is made if need be.",
 )
 @option("--output", "-o", metavar="FILE", envvar="TOOLBELT_EVAL_SEARCH_OUTPUT", help="Write it as Markdown, too.")
 @option("--force", is_flag=True, help="Replace files that exist.")
@@ -124,8 +124,11 @@ def search(
         raise ToolbeltError(f"--plot draws {' and '.join(_PICTURES)}; {plot!r} ends otherwise.")
     for path in filter(None, (plot, output)):
         make_way_for(path, overwrite=force or not Path(path).is_file())
+        with contextlib.suppress(OSError):  # else the file cannot be written either, which is reported then
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
     names = dict.fromkeys(name.strip() for text in ranks for name in text.split(","))
-    rankers = dict(open_ranker_named(name, yes=yes, api_base=api_base, offline=offline) for name in names)
+    with output_of_rankers():
+        rankers = dict(open_ranker_named(name, yes=yes, api_base=api_base, offline=offline) for name in names)
     request = SearchRequest(
         CaseFilter(kinds, tags, ids, limit), seed, whole_catalog, None if by is None else Grouping(by)
     )
@@ -137,6 +140,7 @@ def search(
             opened.append(stack.enter_context(contextlib.closing(dataset)))
             if is_default and catalog is None:
                 note_other_catalog(RunInputs(dataset, project), EvalConsoleReporter())
+        stack.enter_context(output_of_rankers())
         retrieval = evaluate_rankers(opened, list(rankers.items()), request, ConsoleReporter())
     if plot is not None:
         _draw(retrieval, Path(plot), force=force)

@@ -48,8 +48,9 @@ _UNSCORED: Mapping[str, str] = MappingProxyType(
     }
 )
 _MOST_GROUPS = 20
+_SIGN = "*"
 _READING = (
-    "Percentage points with 95% intervals, paired by case. Bold: significant, p < 0.05 after Holm's adjustment for all "
+    f"Percentage points with 95% intervals, paired by case. {_SIGN} p < 0.05 after Holm's adjustment for all "
     "differences here."
 )
 
@@ -102,8 +103,10 @@ def contrasts_table(contrasts: list[RankerContrast]) -> Table:
 
 
 def _difference(contrast: RankerContrast) -> Cell:
-    text = f"{format_points(contrast.difference)} ({format_bounds(contrast.low, contrast.high, 0.0)})"
-    return Span(text, Tone.STRONG if contrast.adjusted_p < SIGNIFICANT else Tone.FAINT)
+    is_significant = contrast.adjusted_p < SIGNIFICANT
+    bounds = format_bounds(contrast.low, contrast.high, 0.0)
+    text = f"{format_points(contrast.difference)}{_SIGN if is_significant else ''} ({bounds})"
+    return Span(text, Tone.STRONG if is_significant else Tone.FAINT)
 
 
 def _notes(retrieval: Retrieval, dataset: SearchedDataset) -> Iterator[Block]:

@@ -54,7 +54,9 @@ def test_S2_nothing_found_is_a_result(toolbelt: Toolbelt, small: Path) -> None:
 
 
 def test_M2_a_ranker_of_the_users_own_needs_approval(toolbelt: Toolbelt, small: Path) -> None:
-    (small / "mine.py").write_text("def make(tools):\n    return lambda text, k: [(tools[-1].id, 1.5)]\n")
+    (small / "mine.py").write_text(
+        "def make(tools):\n    print('loud')\n    return lambda text, k: [(tools[-1].id, 1.5)]\n"
+    )
     arguments = ("catalog", "search", "status", "--rank", "python:mine:make", "--json")
     refused = toolbelt(*arguments)
     assert (refused.code, refused.out) == (2, "")

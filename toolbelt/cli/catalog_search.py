@@ -10,7 +10,7 @@ from toolbelt.catalog.ranking.ranker import SearchHit
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.command.rankers import RANK_HELP, open_ranker_named, rank_options
+from toolbelt.command.rankers import RANK_HELP, open_ranker_named, output_of_rankers, rank_options
 from toolbelt.errors import nearest
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
@@ -61,10 +61,11 @@ def search(
     text = " ".join(query)
     if not text.strip():
         raise click.UsageError("QUERY has no words.")
-    spec, ranker = open_ranker_named(rank, yes=yes, api_base=api_base, offline=offline)
-    project = open_current_project(catalog, config, read_loadouts_too=loadout is not None)
-    tools = _choose(project, plugin_names, loadout)
-    hits = ranker.index(tools).search(text, limit)
+    with output_of_rankers():
+        spec, ranker = open_ranker_named(rank, yes=yes, api_base=api_base, offline=offline)
+        project = open_current_project(catalog, config, read_loadouts_too=loadout is not None)
+        tools = _choose(project, plugin_names, loadout)
+        hits = ranker.index(tools).search(text, limit)
     if as_json:
         about = {"catalog": project.catalog.name, "query": text, "rank": str(spec), "searched": len(tools)}
         print_json({**about, "tools": [_row(hit) for hit in hits]})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import AbstractContextManager, redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,11 @@ def rank_options(command: Command) -> Command:
     for add in reversed(_OPTIONS):
         command = add(command)
     return command
+
+
+def output_of_rankers() -> AbstractContextManager[object]:
+    """A context in which what code of the user's own prints goes to standard error, so that JSON stays one document."""
+    return redirect_stdout(sys.stderr)
 
 
 def open_ranker_named(name: str, *, yes: bool, api_base: str | None, offline: bool) -> tuple[RankSpec, Ranker]:

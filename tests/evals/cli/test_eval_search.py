@@ -19,6 +19,7 @@ ROWS = [
 ]
 OWN = """
 def make_search(tools):
+    print("loud")
     return lambda text, k: [(tool.id, -place) for place, tool in enumerate(tools)]
 """
 
@@ -52,10 +53,10 @@ def test_S3_the_title_states_what_is_searched(toolbelt: Toolbelt, mine: Path) ->
 
 
 def test_S3_files_are_written_beside(toolbelt: Toolbelt, mine: Path) -> None:
-    arguments = ("eval", "search", "-d", "mine", "-r", "words,regex", "--plot", "r.svg", "-o", "r.md")
+    arguments = ("eval", "search", "-d", "mine", "-r", "words,regex", "--plot", "new/r.svg", "-o", "r.md")
     ran = toolbelt(*arguments)
     assert (ran.code, ran.err.count("wrote")) == (0, 2)
-    assert Path("r.svg").read_bytes().lstrip().startswith(b"<?xml")
+    assert Path("new/r.svg").read_bytes().lstrip().startswith(b"<?xml")
     assert "| words |" in Path("r.md").read_text()
     again = toolbelt(*arguments)
     assert again.code == 2
