@@ -109,7 +109,10 @@ def _look_up(spec: ToolsetSpec, names: _Names) -> ToolsetSpec:
     if not spec.name or spec.is_auto:
         return spec
     if spec.kind is ToolsetKind.SEARCH:
-        return replace(spec, name=str(parse_search(spec.name, names.searches)))
+        settings = parse_search(spec.name, names.searches)
+        if settings.pinned_loadout is not None:
+            names.registry.require_loadout(settings.pinned_loadout)
+        return replace(spec, name=str(settings))
     if TOOLSETS[spec.kind].name_of is NameOf.LOADOUT:
         return replace(spec, name=names.registry.require_loadout(spec.name).name)
     return replace(spec, name=find_agent(spec.name, names.agents).name)

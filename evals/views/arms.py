@@ -16,6 +16,7 @@ def _rate(rate: Rate) -> Proportion:
 
 
 _INVALIDATED = "invalidated tokens"
+_RANK = "mean rank"
 _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
         Column(
@@ -40,6 +41,10 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
         Column("coverage", "A right answer could be reached with the tools that the toolset offers."),
         lambda arm: _rate(arm.coverage),
+    ),
+    (
+        Column(_RANK, "Place at which searches found the right tools, of several the last; mean of the hits.", "rank"),
+        lambda arm: Amount(arm.mean_rank),
     ),
     (
         Column(
@@ -114,9 +119,11 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
 
 
 def arms_table(summary: RunSummary) -> Table:
-    """Arms × measures; what changes of the tool list cost is a column where there were any."""
+    """Arms × measures; those of changed tool lists and of searches are columns where there were any."""
     has_changes = any(arm.invalidated_tokens for arm in summary.arms)
-    measures = [(column, cell) for column, cell in _MEASURES if has_changes or column.name != _INVALIDATED]
+    has_ranks = any(arm.mean_rank is not None for arm in summary.arms)
+    left_out = {name for name, wanted in ((_INVALIDATED, has_changes), (_RANK, has_ranks)) if not wanted}
+    measures = [(column, cell) for column, cell in _MEASURES if column.name not in left_out]
     rows = (Row(arm.toolset_label, tuple(cell(arm) for _, cell in measures), arm.model) for arm in summary.arms)
     return Table(
         "arm",

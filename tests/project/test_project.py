@@ -46,6 +46,14 @@ class Recorder(Reporter):
         return super().progress(label, total)
 
 
+def test_S1_a_search_toolset_that_pins_no_loadout_is_refused_with_its_line_and_the_nearest(shop: Path) -> None:
+    (shop / "toolbelt.yaml").write_text(f"{CONFIG}toolsets:\n  a: {{pinned: cashier}}\n  b: {{pinned: chasier}}\n")
+    with pytest.raises(InvalidFileError) as refused:
+        open_project(shop)
+    (finding,) = refused.value.findings
+    assert (finding.rule, finding.line, "cashier" in finding.message) == ("unknown-loadout", 12, True)
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"

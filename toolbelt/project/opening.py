@@ -70,8 +70,9 @@ def open_project(
         _ = project.catalog_loadouts
     except InvalidFileError as error:
         raise InvalidFileError(_find_others(examined, error, True) or error.findings) from None
-    if examined.findings:
-        raise InvalidFileError(project.lint())  # with what is wrong about the rest, all at once
+    pinned = _lint_pinned(project)
+    if examined.findings or pinned:
+        raise InvalidFileError(sorted_findings([*project.lint(), *pinned]))  # with what is wrong about the rest
     return project
 
 
@@ -103,6 +104,14 @@ def examine_project(
         config = str(folder.absolute() / config)
     examined = examine_config(folder.absolute(), config)
     return replace(examined, catalog=_locate(examined.catalog, folder)), folder
+
+
+def _lint_pinned(project: Project) -> tuple[Finding, ...]:
+    if project.config.document is None or not project.config.searches:
+        return ()
+    from toolbelt.search.pinned import lint_pinned  # few projects have a search
+
+    return lint_pinned(project.config.document, project.config.searches, project.registry)
 
 
 def _find_others(config: Config, error: ToolbeltError, is_named: bool) -> tuple[Finding, ...] | None:

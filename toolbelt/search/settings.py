@@ -113,6 +113,11 @@ class SearchSettings:
     def __str__(self) -> str:
         return ":".join((self.preset, *(f"{key}={value}" for key, value in self.values().items())))
 
+    @property
+    def pinned_loadout(self) -> str | None:
+        """The loadout that is always shown; `None` where it is none of one."""
+        return None if self.pinned in (PINNED_CORE, PINNED_NONE) else self.pinned
+
     def values(self) -> dict[str, str]:
         """Each setting as text, in the order in which they are written."""
         return {key: str(getattr(self, key)) for key in KEYS}

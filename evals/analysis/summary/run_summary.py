@@ -83,6 +83,14 @@ class ArmSummary:
     surfaced: Rate = field(
         default=Rate(), metadata=described("it was really offered at some request, of those scored", "share of trials")
     )
+    mean_rank: Amount | None = field(
+        default=None,
+        metadata=described(
+            "at which searches found the tools of a right answer, of several the last; mean of those scored that found "
+            "them, surfaced or not; nothing without a search",
+            "place",
+        ),
+    )
     selection_given_coverage: Rate = field(
         default=Rate(), metadata=described("right by names, of those covered", "share of trials")
     )

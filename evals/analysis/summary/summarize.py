@@ -117,10 +117,10 @@ def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:
     """Sums by arm and outcome, in one pass over the trials."""
-    sums = {"retries", "cost_usd", _NOT_ASKED, _TOO_MANY, *_MEANS}
+    sums = {"retries", "cost_usd", "rank", _NOT_ASKED, _TOO_MANY, *_MEANS}
     sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
-    known = {"cost_usd", *_MEANS}
+    known = {"cost_usd", "rank", *_MEANS}
     columns = [f"{what}({of})" for what, ofs in (("sum", sums), ("max", most), ("count", known)) for of in sorted(ofs)]
     groups: dict[int, dict[str, Row]] = {}
     # Names and expressions are this package's own.
@@ -166,6 +166,7 @@ def _arm(
     figures["prompt_tokens_trials"] = sum(row["count(prompt_tokens)"] for row in scored.values())
     if not reported:
         figures["prompt_tokens"] = means["own_prompt_tokens"]
+    ranked = sum(row["count(rank)"] for row in scored.values())
     overflowed = outcomes.get(Outcome.CONTEXT_OVERFLOW.value, {})
     model, toolset, variant, tokenizer = names
     return ArmSummary(
@@ -176,6 +177,7 @@ def _arm(
         finished=_total(outcomes.values(), "1"),
         scored=_total(scored.values(), "1"),
         **figures,
+        mean_rank=_total(scored.values(), "rank") / ranked if ranked else None,
         f1=2 * precision.numerator / calls if calls else None,
         prompt_tokens_reported=reported,
         retries=_total(outcomes.values(), "retries"),

@@ -46,8 +46,9 @@ def test_S1_a_loadout_can_be_pinned() -> None:
     assert shown(toolset("search:pinned=half"), case())[1:] == [
         "repo/commit", "repo/push", "repo/log", "disk/open", "disk/log",
     ]  # fmt: skip
+    made = context()
     with pytest.raises(NotFoundError, match="half"):
-        toolset("search:pinned=hlaf")
+        expand_toolsets(["search:pinned=hlaf"], made.catalog, made.registry)
 
 
 def test_S1_nothing_outside_a_cases_tools_is_listed_or_found() -> None:

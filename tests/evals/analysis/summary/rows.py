@@ -26,6 +26,7 @@ TRIAL: dict[str, Any] = {
     "expects_nothing": 0,
     "covered": 1,
     "surfaced": 1,
+    "rank": None,
     "would_dispatch": 0,
     "selections": 1,
     "hits": 1,

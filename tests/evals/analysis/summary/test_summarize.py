@@ -269,6 +269,19 @@ def test_E6_what_a_cache_could_serve_and_what_was_lost_is_kept(
     assert getattr(arm, figure) == mean
 
 
+@pytest.mark.parametrize(
+    ("ranks", "mean"),
+    [
+        pytest.param((1, 4), 2.5, id="a-mean-over-scored-trials"),
+        pytest.param((3, None), 3, id="of-those-that-were-found"),
+        pytest.param((None, None), None, id="nothing-was-found-or-searched-for"),
+    ],
+)
+def test_S3_the_mean_rank_is_over_what_was_found(ranks: tuple[int | None, int | None], mean: float | None) -> None:
+    arm = _one_arm(*({"rank": rank} for rank in ranks), {"outcome": "error", "rank": 99})
+    assert arm.mean_rank == mean
+
+
 def test_E6_cost_is_none_where_a_price_is_unknown_and_counts_unscored_trials_in_the_total() -> None:
     known = _one_arm({"cost_usd": 0.25}, {"cost_usd": 0.75}, {"outcome": "error", "cost_usd": 2.0, "retries": 3})
     assert (known.cost_usd, known.cost_usd_total, known.retries) == (0.5, 3.0, 3)
