@@ -13,7 +13,6 @@ from pathlib import Path
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
-    ExecutionOptions,
     RunRequest,
     Started,
     continue_run,
@@ -21,6 +20,7 @@ from toolbelt.evals.execution import (
     start_run,
 )
 from toolbelt.evals.run import Run
+from toolbelt.evals.running.engine_choice import ONE_PROCESS, parse_engine
 from toolbelt.evals.running.merging import merge_shards
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.records import TrialRecord
@@ -29,6 +29,7 @@ from toolbelt.evals.running.run_names import LATEST
 from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.shards import parse_shard
 from toolbelt.evals.running.store import find_store
+from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
@@ -68,6 +69,7 @@ def run_eval(
     max_requests: int | None = None,
     response_cache: str | Path | Sequence[str | Path] = (),
     offline: bool = False,
+    engine: str = str(ONE_PROCESS),
     on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
@@ -122,6 +124,8 @@ def run_eval(
         response_cache: Files of recorded responses of hosted models, which are used in place of asking: exports, which
             are read, and at most one cache, where new ones are stored. Nothing is recorded if empty.
         offline: Whether no connection may be opened, so that hosted models answer with recorded responses alone.
+        engine: What runs the trials: `process` (this one), or `dask`, `dask:N` or `dask:HOST:PORT`, the workers of a
+            Dask cluster. Where those are started here, a script needs `if __name__ == "__main__":` around the call.
         on_note: Called with everything that should be known before the run is trusted; `Run.notes` has the same.
         on_trial: Called with each trial that is finished and stored.
 
@@ -169,6 +173,7 @@ def run_eval(
         transport=find_transport(transport),
         response_cache=_paths(response_cache),
         offline=offline,
+        engine=parse_engine(engine),
     )
     reporter = CallbackReporter(on_note, on_trial)
     run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
@@ -190,6 +195,7 @@ def resume_run(
     max_requests: int | None = None,
     response_cache: str | Path | Sequence[str | Path] = (),
     offline: bool = False,
+    engine: str = str(ONE_PROCESS),
     on_note: Callable[[RunNote], object] | None = None,
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> Run:
@@ -209,6 +215,7 @@ def resume_run(
         max_requests: The run stops before it asks more often; likewise.
         response_cache: As for `run_eval`.
         offline: As for `run_eval`.
+        engine: As for `run_eval`.
         on_note: Called with each note; `Run.notes` has the same.
         on_trial: Called with each trial that is finished and stored.
 
@@ -226,6 +233,7 @@ def resume_run(
         transport=find_transport(transport),
         response_cache=_paths(response_cache),
         offline=offline,
+        engine=parse_engine(engine),
     )
     reporter = CallbackReporter(on_note, on_trial)
     path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)

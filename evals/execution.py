@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.evals.models.hosted import PricedModel
-from toolbelt.evals.models.model import WORD_MATCHING, Model
-from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
+from toolbelt.evals.models.model import WORD_MATCHING
 from toolbelt.evals.models.scripted import PREFIX
-from toolbelt.evals.responses.recorded import DEFAULT_CACHE, ModelResponses, RecordedResponses
+from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
-from toolbelt.evals.running.client import Budget, RetryPolicy
+from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.plan import Plan, RunSettings
-from toolbelt.evals.running.ranges import Range, refuse_outside
-from toolbelt.evals.running.runner import Runner, run_to_end
+from toolbelt.evals.running.runner import Engine, Runner, RunWatcher, run_to_end
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.setup.arm_notes import find_shortfalls, find_unfit
-from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners, prepare_arms, refuse_unknown_choice
+from toolbelt.evals.setup.arms import PreparedArm, prepare_arms, refuse_unknown_choice
+from toolbelt.evals.setup.asking import ExecutionOptions, open_process_engine
 from toolbelt.evals.setup.default_dataset import explain_mismatch, note_other_catalog
-from toolbelt.evals.setup.inputs import RunInputs, open_inputs
+from toolbelt.evals.setup.inputs import ChosenCases, RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
-from toolbelt.providers.endpoints import Transport, find_origin
-from toolbelt.providers.known_keys import find_keys
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
     from toolbelt.evals.setup.estimate import ArmEstimate
-    from toolbelt.providers.litellm_table import ModelTable
 
 DEFAULT_MODELS = (WORD_MATCHING,)
 Started = Callable[[Runner], None]
@@ -79,70 +72,6 @@ class RunRequest:
     store: Path = DEFAULT_FILE
     project: Project | Path | None = None
     is_default_dataset: bool = False
-
-
-EXECUTION_RANGES: Mapping[str, Range] = MappingProxyType(
-    {
-        "max_concurrency": Range(1, 1000),
-        "timeout_seconds": Range(0, is_low_open=True, is_whole=False),
-        "max_retries": Range(0),
-        "max_cost_usd": Range(0, is_whole=False, is_optional=True),
-        "max_requests": Range(0, is_optional=True),
-    }
-)
-"""The numbers that are allowed, by field; the same from Python as on the command line."""
-
-
-@dataclass(frozen=True)
-class ExecutionOptions:
-    """How models are called in one execution of a run. The options do not change which trials the run has.
-
-    Attributes:
-        api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
-        max_concurrency: Trials that run at the same time.
-        timeout_seconds: For one request.
-        max_retries: How often a request is repeated after a failure that may pass.
-        max_cost_usd: The run stops before it costs more; earlier executions included.
-        max_requests: The run stops before it makes more requests; earlier executions included.
-        transport: How hosted models are asked.
-        response_cache: Files of recorded responses: exports, which are read, and at most one cache, which is also
-            written. Without a cache, what is asked is stored beside the file of runs. Nothing is recorded if empty.
-        offline: Whether nothing may be asked: hosted models answer with recorded responses alone, and no connection is
-            opened.
-
-    Raises:
-        OutOfRangeError: a number is not allowed, see `EXECUTION_RANGES`.
-    """
-
-    api_base: str | None = None
-    max_concurrency: int = 8
-    timeout_seconds: float = 120.0
-    max_retries: int = 5
-    max_cost_usd: float | None = None
-    max_requests: int | None = None
-    transport: Transport = Transport.AUTO
-    response_cache: Sequence[Path] = ()
-    offline: bool = False
-
-    def __post_init__(self) -> None:
-        refuse_outside(EXECUTION_RANGES, self)
-
-    @property
-    def opener(self) -> Callable[[str, ModelOptions], Model]:
-        """How a model is opened: offline only its price is, which takes neither key nor client."""
-        return open_price if self.offline else open_model
-
-    def network(self) -> AbstractContextManager[None]:
-        """Refuses connections while it is open, if nothing may be asked."""
-        if not self.offline:
-            return nullcontext()
-        from toolbelt.evals.responses.offline import no_network  # sockets
-
-        return no_network()
-
-    def model_options(self, models: ModelTable) -> ModelOptions:
-        """How models are opened."""
-        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport, self.offline)
 
 
 def start_run(request: RunRequest, options: ExecutionOptions, reporter: EvalReporter, started: Started = ignore) -> Run:
@@ -261,7 +190,6 @@ def _execute(
 ) -> Run:
     requests, cost_usd = store.spent(run)
     budget = Budget(options.max_requests, options.max_cost_usd, requests, cost_usd)
-    policy = RetryPolicy(options.max_retries)
     paces = {arm.arm.model: Pace(arm.arm.model, options.max_concurrency) for arm in arms}
     cases = inputs.cases_of(plan)
     if plan.shard is not None:
@@ -271,34 +199,56 @@ def _execute(
     is_decided = _open_looks(store, run) if plan.decision is not None else lambda _: False
     try:
         with (
-            _open_responses(options, store.path, arms) as recorded,
             reporter.watch(run, plan, store, budget, tuple(paces.values())) as watcher,
+            _open_engine(store, run, inputs, plan, arms, options, cases, budget, paces, watcher, reporter) as engine,
         ):
-            responses: dict[str, ModelResponses] = {}
-            if recorded is not None:
-                store.writes.first = recorded.commit
-                responses = _responses_by_model(recorded, run, arms, options, inputs.project.models)
-            keep = partial(store.add_request, run)
-            runners = make_trial_runners(inputs, plan, arms, budget, policy, keep, responses, paces)
-            runner = Runner(plan, run, store, cases, runners, watcher, options.max_concurrency, is_decided)
+            runner = Runner(plan, run, store, cases, engine, is_decided)
             started(runner)
             end = run_to_end(runner)
     except KeyboardInterrupt:
-        text = f"run {run} is kept; go on with: toolbelt eval resume {run}"
+        text = f"run {run} is kept; go on with: toolbelt eval resume {run}{options.engine.as_option}"
         reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise
-    if recorded is not None and recorded.added and recorded.cache_path not in options.response_cache:
-        place = str(recorded.cache_path)
-        added = plural(recorded.added, "response")
-        text = f"recorded {added} in {place}; to commit them: toolbelt eval responses export {place}"
-        reporter.note(RunNote(NoteKind.RECORDED, text, (place,)))
     if plan.decision is not None:
         from toolbelt.evals.analysis.sequential import describe_end  # numpy and scipy
 
         text = describe_end(store.get(run).plan)
         reporter.note(RunNote(NoteKind.DECISION, text, (run,)))
     reasons = "; ".join(runner.reasons)
-    return Run(run, store.path, end, reasons, not_recorded=runner.not_recorded, models=inputs.project.models)
+    return Run(run, store.path, end, reasons, not_recorded=engine.not_recorded, models=inputs.project.models)
+
+
+@contextmanager
+def _open_engine(
+    store: RunStore,
+    run: str,
+    inputs: RunInputs,
+    plan: Plan,
+    arms: tuple[PreparedArm, ...],
+    options: ExecutionOptions,
+    cases: ChosenCases,
+    budget: Budget,
+    paces: Mapping[str, Pace],
+    watcher: RunWatcher,
+    reporter: EvalReporter,
+) -> Iterator[Engine]:
+    """What runs the trials: this process, or the workers of a cluster."""
+    cache = store.path.absolute().with_name(DEFAULT_CACHE)
+    if options.engine.is_dask:
+        from toolbelt.evals.engines.dask_engine import DaskEngine, make_setup  # 0.4 s, and an extra
+
+        setup = make_setup(run, plan, options, cache)
+        yield DaskEngine(options.engine, setup, store, cases, budget, watcher, reporter)
+        return
+    with open_process_engine(
+        store, run, inputs, plan, arms, options, cases=cases, budget=budget, paces=paces, watcher=watcher, cache=cache
+    ) as (engine, recorded):
+        yield engine
+    if recorded is not None and recorded.added and recorded.cache_path not in options.response_cache:
+        place = str(recorded.cache_path)
+        added = plural(recorded.added, "response")
+        text = f"recorded {added} in {place}; to commit them: toolbelt eval responses export {place}"
+        reporter.note(RunNote(NoteKind.RECORDED, text, (place,)))
 
 
 def _open_looks(store: RunStore, run: str) -> Callable[[int], bool]:
@@ -311,35 +261,6 @@ def _open_looks(store: RunStore, run: str) -> Callable[[int], bool]:
         store.set_status(run, "incomplete", str(error))
         raise
     return partial(take_look, store, run)
-
-
-def _open_responses(
-    options: ExecutionOptions, store: Path, arms: Sequence[PreparedArm]
-) -> AbstractContextManager[RecordedResponses | None]:
-    """The recorded responses that an execution uses and adds to; `None` where it does neither."""
-    wants = bool(options.response_cache) or options.offline
-    if not wants or not any(isinstance(arm.model, PricedModel) for arm in arms):
-        return nullcontext()
-    files = tuple(map(Path, options.response_cache))
-    return RecordedResponses(files, default_cache=store.with_name(DEFAULT_CACHE), is_offline=options.offline)
-
-
-def _responses_by_model(
-    recorded: RecordedResponses,
-    run: str,
-    arms: Sequence[PreparedArm],
-    options: ExecutionOptions,
-    models: ModelTable,
-) -> dict[str, ModelResponses]:
-    """Of hosted models; local and scripted ones ask nobody."""
-    hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
-    secrets, paid = find_keys(os.environ), recorded.find_payments(run)
-    return {
-        model: ModelResponses(
-            recorded, model, find_origin(model, options.api_base, models), secrets, run=run, payments=paid
-        )
-        for model in hosted
-    }
 
 
 def _refuse_unpriced(arms: Sequence[PreparedArm], max_cost_usd: float | None) -> None:

@@ -53,7 +53,7 @@ WITHIN_EVALS = (
     ("scoring", "models", "toolsets"),
     ("responses",),
     ("running",),
-    ("analysis", "drafts", "probing", "retrieval", "setup"),
+    ("analysis", "drafts", "engines", "probing", "retrieval", "setup"),
     ("views",),
     ("viewer",),
     ("exports",),
@@ -78,6 +78,12 @@ ONE_WAY_IN = {
         "toolbelt.evals.views.frames",
     },  # what others wrote; what we write
     "markdown_it": {"toolbelt.evals.cases.imports.tables"},
+    "distributed": {
+        "toolbelt.evals.engines.clusters",
+        "toolbelt.evals.engines.dask_engine",
+        "toolbelt.evals.engines.parts",
+    },
+    "dask": {"toolbelt.evals.engines.clusters"},
     "jinja2": {"toolbelt.evals.viewer.rendering"},
     "markupsafe": {"toolbelt.evals.viewer.rendering", "toolbelt.render.html"},
     "junitparser": {"toolbelt.evals.views.junit"},
@@ -128,6 +134,8 @@ SIBLING_ONLY = {
     "toolbelt.evals.models.local.meta_tools": "chooses what to load; the agent is the model around it",
     "toolbelt.evals.models.local.searching": "chooses what to search for; the agent is the model around it",
     "toolbelt.evals.models.local.values": "reads values from a text; together over 400 lines",
+    "toolbelt.evals.engines.clusters": "starts and finds workers; the engine gives them work",
+    "toolbelt.evals.engines.part_rows": "rows of SQLite; the engine knows chunks",
     "toolbelt.evals.probing.judging": "judges a reply; the scripts make the requests",
     "toolbelt.evals.retrieval.compute": "means and differences of scores; knows nothing of datasets and rankers",
     "toolbelt.evals.retrieval.measures": "the measures of one search; knows nothing of rankers",
@@ -366,7 +374,18 @@ def test_an_eval_that_asks_no_hosted_model_loads_no_client(arguments: list[str],
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert not loaded & {"litellm", "pandas", "matplotlib", "numpy", "pydantic", "openai", "httpx", "aiohttp", "bm25s"}
+    assert not loaded & {
+        "litellm",
+        "pandas",
+        "matplotlib",
+        "numpy",
+        "pydantic",
+        "openai",
+        "httpx",
+        "aiohttp",
+        "bm25s",
+        "distributed",
+    }
 
 
 def test_files_stay_small() -> None:

@@ -6,7 +6,8 @@
     ├── NotFoundError             no such plugin, tool, loadout, file, ... with the nearest names (also a LookupError)
     ├── AmbiguousNameError        a bare name that several tools bear, with the candidates (also a LookupError)
     ├── InvalidFileError          a file's mistakes, all of them, each a Finding
-    └── StorageError              the disk would not: full, read-only, ... exit code 3
+    ├── StorageError              the disk would not: full, read-only, ... exit code 3
+    └── UnreachableError          what the work needs does not answer, or has no workers; exit code 3
 
 Errors carry data, so that a caller need not read the message.
 """
@@ -122,6 +123,12 @@ class InvalidFileError(ToolbeltError):
 
 class StorageError(ToolbeltError):
     """The file system refused: full, read-only, no permission."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class UnreachableError(ToolbeltError):
+    """What the work needs does not answer: no scheduler at the address, no worker of it."""
 
     exit_code: ClassVar[int] = 3
 

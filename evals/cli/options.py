@@ -13,6 +13,7 @@ from toolbelt.command.completion import completer
 from toolbelt.command.options import option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
+from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice, parse_engine
 from toolbelt.evals.running.ranges import Range
 from toolbelt.evals.running.shards import Shard, parse_shard
 from toolbelt.evals.running.store import DEFAULT_FILE
@@ -41,6 +42,19 @@ class ShardType(click.ParamType[Shard]):
         """As a value; fails where it is none."""
         try:
             return value if isinstance(value, Shard) else parse_shard(value)
+        except ToolbeltError as error:
+            self.fail(str(error), param, ctx)
+
+
+class EngineType(click.ParamType[EngineChoice]):
+    """An engine, such as `dask:4`."""
+
+    name = "engine"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> EngineChoice:
+        """As a value; fails where it is none."""
+        try:
+            return value if isinstance(value, EngineChoice) else parse_engine(value)
         except ToolbeltError as error:
             self.fail(str(error), param, ctx)
 
@@ -82,6 +96,16 @@ arms_option = option(
     multiple=True,
     metavar="ARM",
     help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
+)
+engine_option = option(
+    "--engine",
+    type=EngineType(),
+    default=str(ONE_PROCESS),
+    show_default=True,
+    metavar="E",
+    help="What runs the trials: process (this one), dask (a worker a core, started here), dask:N (N of them), or "
+    "dask:HOST:PORT (the workers of a running scheduler, which open the same files and have the keys). Caps and "
+    "--max-concurrency hold for all workers together.",
 )
 details_option = option(
     "--details", is_flag=True, help="Show every measure of each arm: outcomes, coverage, abstention, latency, tokens."
@@ -157,7 +181,7 @@ def asking_options(
         max_requests: Help of `--max-requests`.
         concurrency: Default of `--max-concurrency`.
     """
-    from toolbelt.evals.execution import EXECUTION_RANGES  # with all that a run needs; most commands ask nobody
+    from toolbelt.evals.setup.asking import EXECUTION_RANGES  # with all that a run needs; most commands ask nobody
 
     options = (
         option("--api-base", metavar="URL", help=api_base),

@@ -20,6 +20,7 @@ from toolbelt.evals.cli.options import (
     asking_options,
     dataset_option,
     details_option,
+    engine_option,
     margin_option,
     notify_environment,
     range_type,
@@ -29,15 +30,16 @@ from toolbelt.evals.cli.options import (
 from toolbelt.evals.cli.run_end import show_end, write_report
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
-    ExecutionOptions,
     RunRequest,
     continue_run,
     estimate_eval,
     start_run,
 )
+from toolbelt.evals.running.engine_choice import EngineChoice
 from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.shards import Shard
+from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport
@@ -59,7 +61,7 @@ _SECTIONS = {
     "Until decided": (*("until_decided", "baseline", "margin"),),
     "How models are asked": (
         *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
-        *("tokenizer", "config"),
+        *("tokenizer", "config", "engine"),
     ),
     "Recorded responses": ("response_cache", "offline"),
     "Limits": ("max_cost", "max_requests", "request_limit", "timeout", "max_retries", "max_concurrency"),
@@ -78,6 +80,7 @@ _SECTIONS = {
         "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
         "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
         "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --shard 3/8",
+        "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --engine dask:10.0.0.5:8786 --max-concurrency 64",
         "toolbelt eval run --toolset full,tiered --until-decided --baseline reports/baseline.json",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     ),
@@ -193,6 +196,7 @@ _SECTIONS = {
     "for an answer in its window.  [default: nothing is sent, and the trial is a context_overflow]",
 )
 @_asking_options
+@engine_option
 @response_options
 @option(
     "--report",
@@ -236,6 +240,7 @@ def run(
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    engine: EngineChoice,
     response_cache: tuple[str, ...],
     offline: bool,
     report: str | None,
@@ -286,6 +291,7 @@ def run(
         transport=Transport(transport),
         response_cache=tuple(map(Path, response_cache)),
         offline=offline,
+        engine=engine,
     )
     if dry_run:
         _show_estimate(request, execution, as_json=as_json)
@@ -300,6 +306,7 @@ def run(
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
 @option("--retry-errors", is_flag=True, help="Also run again the trials that ended with an error.")
 @_asking_options
+@engine_option
 @response_options
 @details_option
 @store_option
@@ -314,6 +321,7 @@ def resume(
     max_retries: int,
     max_cost: float | None,
     max_requests: int | None,
+    engine: EngineChoice,
     response_cache: tuple[str, ...],
     offline: bool,
     details: bool,
@@ -327,6 +335,7 @@ def resume(
         transport=Transport(transport),
         response_cache=tuple(map(Path, response_cache)),
         offline=offline,
+        engine=engine,
     )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
     return show_end(run, response_cache, as_json=as_json, details=details)

@@ -16,9 +16,9 @@ from toolbelt.evals.models.model import Model, Request
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, RetryPolicy, Unanswered
 from toolbelt.evals.running.pace import Pace
+from toolbelt.evals.running.process_engine import ERRORS_IN_A_ROW, run_workers
 from toolbelt.evals.running.prompt_tokens import PromptCounter
 from toolbelt.evals.running.records import RequestRecord
-from toolbelt.evals.running.runner import ERRORS_IN_A_ROW, run_workers
 from toolbelt.providers.chat import Failure, Sampling
 
 NOTHING_OFFERED = Offer()

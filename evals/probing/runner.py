@@ -23,8 +23,8 @@ from toolbelt.evals.running.client import Budget, CapReached, RetryingClient, Re
 from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.pauses import PAUSE_SHOWN_SECONDS
+from toolbelt.evals.running.process_engine import run_workers
 from toolbelt.evals.running.records import Attempts, RequestRecord
-from toolbelt.evals.running.runner import run_workers
 from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import Failure, ModelError
 

@@ -125,7 +125,9 @@ def _merge(
                 with _attached(store, shard.path) as schema, store.guarded(), transaction(store.connection):
                     if target is None and number == 1:
                         store.insert_run(run, now, plan, shard.tokenizers)
-                    _copy(store, schema, shard.row.run, run, is_known=known)
+                    if known:
+                        _forget_answered(store, schema, shard.row.run, run)
+                    copy_rows(store, schema, shard.row.run, run, is_known=known)
                     store.connection.execute(
                         "UPDATE runs SET plan = ?, status = 'running', reason = '' WHERE run = ?", (plan.to_json(), run)
                     )
@@ -145,15 +147,26 @@ def _merge(
     return MergedRun(run, end, reason, present, missing, finished - before)
 
 
-def _copy(store: RunStore, schema: str, shard: str, run: str, *, is_known: bool) -> None:
-    """Copy the rows of a shard; names of tables and columns are the store's own."""
+def _forget_answered(store: RunStore, schema: str, shard: str, run: str) -> None:
+    """Forget trials that failed here and were answered there since."""
+    store.connection.execute(
+        f"DELETE FROM main.trials AS old WHERE run = :run AND outcome = 'error' AND EXISTS (SELECT 1 FROM "  # noqa: S608
+        f"{schema}.trials AS new WHERE new.run = :shard AND new.trial = old.trial AND new.outcome <> 'error')",
+        {"shard": shard, "run": run},
+    )
+
+
+def copy_rows(store: RunStore, schema: str, shard: str, run: str, *, is_known: bool) -> None:
+    """Copy the rows of a run that are not there yet; names of tables and columns are the store's own.
+
+    Args:
+        store: Gets them; a transaction is open.
+        schema: The attached file that has them.
+        shard: Its run there.
+        run: Its run here.
+        is_known: Whether some of its trials may be here already; their requests are left as they are.
+    """
     execute, names = store.connection.execute, {"shard": shard, "run": run}
-    if is_known:
-        execute(
-            f"DELETE FROM main.trials AS old WHERE run = :run AND outcome = 'error' AND EXISTS (SELECT 1 FROM "  # noqa: S608
-            f"{schema}.trials AS new WHERE new.run = :shard AND new.trial = old.trial AND new.outcome <> 'error')",
-            names,
-        )
     if schema != "main":
         execute(
             f"INSERT OR IGNORE INTO main.offers SELECT offer, names FROM {schema}.offers WHERE offer IN "  # noqa: S608

@@ -331,12 +331,13 @@ class RunStore:
             with self.guarded(), transaction(self.connection):
                 for statement, values in rows.items():
                     self.connection.executemany(statement, values)
-                self._check_place()
+                self.check_place()
         except BaseException:
             self._kept_lately.clear()  # offers of the rows that were not stored
             raise
 
-    def _check_place(self) -> None:
+    def check_place(self) -> None:
+        """Raise `StorageError` if the file was removed or replaced, so that what is written would be lost."""
         if find_identity(self._name) != self._file:
             raise StorageError(f"{str(self.path)!r} was removed or replaced while it was written to; the run is lost.")
 

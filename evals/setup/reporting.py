@@ -62,6 +62,8 @@ class NoteKind(StrEnum):
     """A model is reported to call no tools, and is run all the same."""
     SHARD = "shard"
     """A part of the plan is run, and what that means for caps."""
+    CLUSTER = "cluster"
+    """Which workers run the trials, and where they can be watched."""
     DECISION = "decision"
     """What a run that stops when it is decided came to, and what that saved."""
     RETRIED = "retried"

@@ -19,6 +19,7 @@ from toolbelt.evals.models.opening import ModelOptions
 from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.plan import CaseFilter, RunSettings
+from toolbelt.evals.running.process_engine import ProcessEngine
 from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.arms import make_trial_runners, prepare_arms
@@ -139,7 +140,8 @@ class Harness:
             runners = make_trial_runners(inputs, plan, prepared, budget, RetryPolicy(), keep, responses)
             with watch(plan, store.connection, run, budget) as watcher:
                 cases = inputs.cases_of(plan)
-                end = run_to_end(Runner(plan, run, store, cases, runners, watcher, CONCURRENCY))
+                engine = ProcessEngine(plan, run, store, cases, runners, watcher, CONCURRENCY)
+                end = run_to_end(Runner(plan, run, store, cases, engine))
             assert end is RunEnd.FINISHED
             assert store.get(run).finished == plan.size
         return plan.size

@@ -154,7 +154,10 @@ def test_C_keys_of_providers_are_taken_from_the_dotenv_and_nothing_unrelated(
             )
         ),
         *(f"TOOLBELT_{name}=1" for name in ("HTTP_TOKEN", "TOKEN_FILE", "BEHIND_PROXY", "ALLOW_HOST", "ALLOW_ORIGIN")),
-        *(f"{name}=http://evil.example" for name in ("TOOLBELT_API_BASE", "AZURE_API_BASE", "DATABRICKS_API_BASE")),
+        *(
+            f"{name}=http://evil.example"
+            for name in ("TOOLBELT_API_BASE", "TOOLBELT_ENGINE", "AZURE_API_BASE", "DATABRICKS_API_BASE")
+        ),
         *(f"{name}=http://evil.example" for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")),
         "AWS_REGION_NAME=evil.example/",
         "VERTEXAI_LOCATION=evil.example#",

@@ -20,11 +20,11 @@ from tests.wording import mentions, naming
 from toolbelt import Project, open_project
 from toolbelt.errors import NotFoundError, OutOfRangeError, ToolbeltError
 from toolbelt.evals import CaseFilter, Run, load_run, resume_run, run_eval
-from toolbelt.evals.execution import EXECUTION_RANGES
 from toolbelt.evals.running.plan import SETTING_RANGES, Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
+from toolbelt.evals.setup.asking import EXECUTION_RANGES
 from toolbelt.evals.setup.reporting import NoteKind, RunNote
 from toolbelt.providers.chat import Sampling
 

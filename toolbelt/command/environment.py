@@ -23,7 +23,9 @@ _PROVIDER_NAMES = frozenset(
 """What providers' clients need to let one in, and no more."""
 FLAGS_WITHOUT_VARIABLE = ("--yes", "--write", "--undo")
 """Flags that are only ever typed."""
-_TYPED_OR_EXPORTED = ("--http", "--api-base", "--log-arguments", "--unlocked", "--no-token", "--force", "--tools")
+_TYPED_OR_EXPORTED = (
+    "--http", "--api-base", "--engine", "--log-arguments", "--unlocked", "--no-token", "--force", "--tools",
+)  # fmt: skip
 _OF_A_LISTENER = (
     "--http-token", "--token-file", "--behind-proxy", "--allow-host", "--allow-origin", "--tls-cert", "--tls-key",
 )  # fmt: skip

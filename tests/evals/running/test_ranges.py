@@ -6,10 +6,10 @@ import click
 import pytest
 
 from toolbelt.evals.cli.run import resume, run
-from toolbelt.evals.execution import EXECUTION_RANGES
 from toolbelt.evals.running.plan import SETTING_RANGES
 from toolbelt.evals.running.ranges import Range
 from toolbelt.evals.running.rounds import MARGINS
+from toolbelt.evals.setup.asking import EXECUTION_RANGES
 
 FIELDS = {"limit": "filter.limit", "temperature": "sampling.temperature", "max_tokens": "sampling.max_tokens"} | {
     "timeout": "timeout_seconds",

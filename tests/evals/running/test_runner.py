@@ -25,8 +25,9 @@ from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.client import Budget
 from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.running.process_engine import ProcessEngine, run_workers
 from toolbelt.evals.running.records import RequestRecord, TrialRecord
-from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end, run_workers
+from toolbelt.evals.running.runner import RunEnd, Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
 from toolbelt.providers.chat import Failure, ModelError, Usage
 
@@ -85,7 +86,8 @@ class Session:
         for agent in self.agents:
             trial_runner = make_trial_runner(agent, catalog=catalog, budget=self.budget)
             trial_runners.append(replace(trial_runner, client=replace(trial_runner.client, keep=self.keep)))
-        runner = Runner(self.plan, self.run, self.store, self.cases, trial_runners, self.watcher, concurrency)
+        engine = ProcessEngine(self.plan, self.run, self.store, self.cases, trial_runners, self.watcher, concurrency)
+        runner = Runner(self.plan, self.run, self.store, self.cases, engine)
         return run_to_end(runner), runner
 
     async def keep(self, record: RequestRecord) -> None:
@@ -196,7 +198,7 @@ def test_E9_a_server_that_is_down_is_not_waited_for_in_every_trial(tmp_path: Pat
     assert each_mentions(runner.reasons, ("down", "20 trials", "unavailable", "refused"))
     outcomes = Counter(outcome for outcome, _ in session.rows().values())
     assert outcomes["correct"] == 100
-    assert 20 <= outcomes["error"] <= 20 + runner.max_concurrency
+    assert 20 <= outcomes["error"] <= 20 + 4
 
 
 BLIND = Reply("I have no tools.", usage=Usage(20, 5))
@@ -282,9 +284,8 @@ def test_local_work_lets_others_have_a_turn(tmp_path: Path) -> None:
         turns = 0
         trial_runner = make_trial_runner(session.agents[0])
         trial_runner = replace(trial_runner, client=replace(trial_runner.client, keep=session.keep))
-        runner = Runner(
-            session.plan, session.run, session.store, session.cases, [trial_runner], Tally(session.store), 1
-        )
+        parts = session.plan, session.run, session.store, session.cases
+        runner = Runner(*parts, ProcessEngine(*parts, [trial_runner], Tally(session.store), 1))
         work = asyncio.create_task(runner.work())
         while not work.done():
             turns += 1
