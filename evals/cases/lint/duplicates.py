@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
@@ -25,13 +25,17 @@ _FIXED_ROLES = ("system", "developer")
 
 
 class Repeats:
-    """Finds cases that repeat others; uses about eighty bytes per case, and four for each word of its question."""
+    """Finds cases that repeat others; uses about eighty bytes per case, and four for each word of its question.
 
-    def __init__(self) -> None:
+    Args:
+        read: Gives a case once more, by its number among those that were added.
+    """
+
+    def __init__(self, read: Callable[[int], Case]) -> None:
+        self._read = read
         self._lines = array("I")
         self._clusters = array("Q")
         self._questions = array("Q")  # the messages as written, the offered tools and the role
-        self._labels = array("Q")
         self._texts = array("Q")  # the words alone, normalised
         self._tools = array("Q")
         self._roles = array("Q")
@@ -48,7 +52,6 @@ class Repeats:
         self._lines.append(line)
         self._clusters.append(id_digest(case.cluster))
         self._questions.append(_digest([case.messages, case.offered, case.role]))
-        self._labels.append(id_digest(case_text(replace(case, **_UNGRADED))))
         self._texts.append(id_digest("\n".join((*query, "", *history))))
         tools = None if case.expected is None else tuple(sorted(call.tools for call in case.expected))
         self._tools.append(_short_digest(tools))
@@ -58,14 +61,17 @@ class Repeats:
     def conflicts(self) -> Iterator[Finding]:
         """Cases with the same words over the same tools, but another answer."""
         for numbers in self._alike_in(self._questions):
-            first = numbers[0]
+            first, label = numbers[0], self._label(numbers[0])
             for number in numbers[1:]:
-                if self._labels[number] != self._labels[first]:
+                if self._label(number) != label:
                     message = (
                         f"Line {self._lines[first]} asks the same over the same tools, and has another answer; accept "
                         "both in both."
                     )
                     yield self._warning("conflicting-labels", message, number)
+
+    def _label(self, number: int) -> str:
+        return case_text(replace(self._read(number), **_UNGRADED))
 
     def clusters(self) -> Iterator[Finding]:
         """Cases of one cluster that are not paraphrases of one task, or are the same word for word."""

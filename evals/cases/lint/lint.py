@@ -63,7 +63,7 @@ def _cases(
     catalog = dataset.catalog_file.catalog
     tools = {tool.id: tool for tool in catalog.tools}
     leaks, calls, roles = Leaks(tools), CallChecker(catalog, tools), RoleChecker(catalog, registry)
-    repeats, balance, twins = Repeats(), Balance(), TwinCases(dataset.catalog_file)
+    repeats, balance, twins = Repeats(dataset.case), Balance(), TwinCases(dataset.catalog_file)
     likeness, literals = LikenessCounter(tools), UncheckedLiterals(tools)
     for index in range(len(dataset)):
         case, line = dataset.case(index), dataset.line(index)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
 from itertools import combinations, groupby
 from math import ceil
 
@@ -37,8 +38,11 @@ class WordSets:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    def add(self, words: Iterable[str]) -> None:
+    def add(self, words: Collection[str]) -> None:
         """Add a set; it may be empty."""
+        if not words:
+            self._ends.append(len(self._words))
+            return
         checksums = sorted({zlib.crc32(word.encode(errors="surrogatepass")) for word in set(words)})[:MOST_WORDS]
         for word in checksums:
             self._counts[word % _BUCKETS] += 1
@@ -116,11 +120,12 @@ def join_alike(
     numbers = range(len(sets)) if among is None else among
     shift = max(24, len(sets).bit_length())
     crowded: set[int] = set()
+    get = lru_cache(_MOST_HELD)(sets.get)
     for part in _entries(sets, numbers, threshold, shift):
         for _, run in groupby(sorted(part), key=lambda entry: entry >> shift):
             met = [entry & ((1 << shift) - 1) for entry in run]
             if len(met) > 1:
-                crowded.update(_join_met(met, sets, groups, threshold, may_join))
+                crowded.update(_join_met(met, get, groups, threshold, may_join))
     return len(crowded)
 
 
@@ -142,19 +147,14 @@ def _entries(sets: WordSets, numbers: Iterable[int], threshold: float, shift: in
 
 
 def _join_met(
-    met: list[int], sets: WordSets, groups: Groups, threshold: float, may_join: Callable[[int, int], bool]
+    met: list[int],
+    get: Callable[[int], frozenset[int]],
+    groups: Groups,
+    threshold: float,
+    may_join: Callable[[int, int], bool],
 ) -> Iterator[int]:
     """Compare sets with a common pair of words; gives the numbers that were not compared with all others."""
     seen: dict[int, list[int]] = {}  # by group
-    words: dict[int, frozenset[int]] = {}
-
-    def get(number: int) -> frozenset[int]:
-        if len(words) > _MOST_HELD:
-            words.clear()
-        if number not in words:
-            words[number] = sets.get(number)
-        return words[number]
-
     for number in met:
         left = MOST_COMPARED
         for root, others in reversed(seen.items()):
