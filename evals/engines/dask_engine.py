@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client, Future
+from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from toolbelt.errors import ToolbeltError
@@ -97,14 +98,14 @@ class DaskEngine:
         plan = self.setup.plan
         if not count_left(plan, positions, done):
             return
-        if self._client is None:
-            await self._open(done)
-        left, workers = count_left(plan, positions, done), self._leases.slots // _CHUNKS_A_WORKER or 1
-        size = choose_size(left, workers, self.setup.options.max_concurrency)
-        chunks = make_chunks(plan, self.cases.clusters, positions, done, size)
         try:
+            if self._client is None:
+                await self._open(done)
+            left, workers = count_left(plan, positions, done), self._leases.slots // _CHUNKS_A_WORKER or 1
+            size = choose_size(left, workers, self.setup.options.max_concurrency)
+            chunks = make_chunks(plan, self.cases.clusters, positions, done, size)
             await run_workers(self._slot(chunks) for _ in range(self._leases.slots))
-        except _Lost:
+        except (_Lost, CommClosedError):
             self._stop("the Dask scheduler was lost; what workers have asked is collected when the run goes on there")
         except asyncio.CancelledError:
             await self._salvage()
@@ -112,9 +113,6 @@ class DaskEngine:
 
     async def close(self) -> None:
         """End the workers that were started, and leave the others alone."""
-        with contextlib.suppress(OSError, TimeoutError, CancelledError):
-            if self._client is not None and not (self.reasons or self._under_way):
-                await self._client.run(parts.drop_parts, self.setup.run, on_error="ignore")
         with contextlib.suppress(OSError, TimeoutError, CancelledError):
             await self._stack.aclose()
 
@@ -162,14 +160,13 @@ class DaskEngine:
         for name, worker in found.items():
             future = self._client.submit(parts.read_part, run, name, workers=[worker], pure=False)
             try:
-                ended = self._keep(await self._result(future))[0]
+                ended = (await self._keep(await self._result(future)))[0]
             except (KilledWorker, ToolbeltError, sqlite3.DatabaseError):  # cut by a crash of the machine: asked again
                 continue
             for record in ended:
                 done.add(record.trial)
         if found:
             self._leases.budget.requests, self._leases.budget.cost_usd = self.store.spent(run)
-            await self._client.run(parts.drop_parts, run, on_error="ignore")
         self._unfinished = self.store.unfinished(run)
 
     async def _result(self, future: Future) -> Any:
@@ -224,21 +221,17 @@ class DaskEngine:
         try:
             result: parts.PartResult = await self._result(future)
         except KilledWorker:
+            await self._settle_lost(lease)
             self._stop("the workers that ran a chunk were killed, one after the other; it may need more memory")
             return None
         finally:
             if future.done():
                 del self._under_way[name]
         if result.is_lost:
-            async with self._changed:
-                self._leases.settle(lease, lease.max_requests or 0, lease.max_cost_usd or 0.0)
-                self._changed.notify_all()
+            await self._settle_lost(lease)
             return chunk
-        ended, unfinished = self._keep(result)
-        async with self._changed:
-            self._leases.settle(lease, result.requests, result.cost_usd)
-            self._changed.notify_all()
-        self._show_spent()
+        ended, unfinished = await self._keep(result)
+        await self._settle(lease, result.requests, result.cost_usd)
         if not result.is_capped:
             return None
         if lease.is_last and result.requests != lease.max_requests:
@@ -249,14 +242,27 @@ class DaskEngine:
         rest = Chunk(chunk.positions, done, least_cost_usd=least)
         return with_earlier(rest, self.store, self.setup.run, unfinished)
 
-    def _keep(self, result: parts.PartResult) -> tuple[list[TrialRecord], set[int]]:
+    async def _settle(self, lease: Lease, requests: int, cost_usd: float) -> None:
+        async with self._changed:
+            self._leases.settle(lease, requests, cost_usd)
+            self._changed.notify_all()
+        self._show_spent()
+
+    async def _settle_lost(self, lease: Lease) -> None:
+        """Count all of a lease as spent: nobody knows how much of it was."""
+        await self._settle(lease, lease.max_requests or 0, lease.max_cost_usd or 0.0)
+
+    async def _keep(self, result: parts.PartResult) -> tuple[list[TrialRecord], set[int]]:
         """Store what a worker returned, and report it."""
         assert self._client is not None  # noqa: S101  opened
-        ended, unfinished = keep_part(self.store, self.setup.run, result.rows)
+        run = self.setup.run
+        ended, unfinished = keep_part(self.store, run, result.rows)
         self._news.pop(result.name, None)
         self._given_up |= result.given_up
+        self._is_stopped |= self._given_up >= {arm.model for arm in self.setup.plan.arms}
         self.reasons += [reason for reason in result.reasons if reason not in self.reasons]
         self._report(ended)
+        await self._client.run(parts.drop_part, run, result.name, workers=[result.worker], on_error="ignore")
         return ended, unfinished
 
     def _hear(self, event: tuple[float, bytes]) -> None:
@@ -285,13 +291,14 @@ class DaskEngine:
 
     async def _salvage(self) -> None:
         """Have the chunks under way end, and store what they return."""
-        assert self._client is not None  # noqa: S101  opened
+        if self._client is None:
+            return
         with contextlib.suppress(_Lost, OSError, TimeoutError, CancelledError):
             async with asyncio.timeout(SALVAGE_SECONDS):
                 await self._client.run(parts.interrupt, self.setup.run, on_error="ignore")
                 for future in list(self._under_way.values()):
                     with contextlib.suppress(KilledWorker):
-                        self._keep(await self._result(future))
+                        await self._keep(await self._result(future))
 
 
 def make_setup(run: str, plan: Plan, options: ExecutionOptions, cache: Path) -> parts.PartSetup:

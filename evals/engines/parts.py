@@ -74,6 +74,7 @@ class PartResult:
     Attributes:
         name: Of its file.
         rows: The file, as SQLite serialises it.
+        worker: That has it.
         requests: That were sent, in all attempts at the chunk.
         cost_usd: Of them, as far as known.
         is_capped: Whether the lease was used up.
@@ -85,6 +86,7 @@ class PartResult:
 
     name: str
     rows: bytes
+    worker: str = ""
     requests: int = 0
     cost_usd: float = 0.0
     is_capped: bool = False
@@ -203,7 +205,8 @@ def run_part(setup: PartSetup, chunk: Chunk, lease: Lease, given_up: frozenset[s
             earlier_requests, earlier_cost = chunk.spent
             budget = Budget(lease.max_requests, lease.max_cost_usd, requests - earlier_requests, cost - earlier_cost)
             result = _ask(store, opened, chunk, budget, given_up, name)
-        return replace(result, rows=read_part(setup.run, name).rows)
+        part = read_part(setup.run, name)
+        return replace(result, rows=part.rows, worker=part.worker)
 
 
 def _was_begun(name: str) -> bool:
@@ -315,17 +318,12 @@ def read_part(run: str, name: str) -> PartResult:
     with RunStore(path) as store:  # makes the tables, if the worker was killed before
         requests, cost = store.spent(run)
         store.connection.execute("PRAGMA journal_mode = DELETE")  # what is serialised has no log beside it
-        return PartResult(name, store.connection.serialize(), requests, cost)
+        return PartResult(name, store.connection.serialize(), get_worker().address, requests, cost)
 
 
 def drop_part(run: str, name: str, dask_worker: Any = None) -> None:
     """Delete the file of a chunk whose rows are stored at the client."""
     shutil.rmtree(_folder(run, dask_worker) / name, ignore_errors=True)
-
-
-def drop_parts(run: str, dask_worker: Any = None) -> None:
-    """Delete the files of all chunks of a run."""
-    shutil.rmtree(_folder(run, dask_worker), ignore_errors=True)
 
 
 def _folder(run: str, dask_worker: Any = None) -> Path:
