@@ -31,7 +31,7 @@ from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.statistics.verdict import holm
 from toolbelt.reporter import SILENT, Reporter
 
-INCOMPLETE = 3
+_INCOMPLETE = 3
 """The exit code of errors that are not the user's: a model that cannot be asked."""
 
 
@@ -149,7 +149,7 @@ class _Part:
         try:
             return self._search(spec, ranker, reporter)
         except ToolbeltError as error:
-            if error.exit_code != INCOMPLETE:
+            if error.exit_code != _INCOMPLETE:
                 raise
             reporter.warn(f"{spec}: {error}")
             return Scores(unscored=Counter({NO_ANSWER: len(self._needed)}))
