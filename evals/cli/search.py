@@ -64,6 +64,7 @@ _PICTURES = (".svg", ".png")
 @option(
     "--by",
     type=click.Choice([grouping.value for grouping in Grouping]),
+    envvar="TOOLBELT_EVAL_SEARCH_BY",
     help="Also break recall down by this.  [default: language, if cases are tagged with one]",
 )
 @option(

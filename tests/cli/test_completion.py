@@ -52,6 +52,8 @@ def names(line: str) -> list[str]:
         pytest.param("eval run -m local/bm25,our", ["local/bm25,our-model"], id="the-second-model"),
         pytest.param("loadout inspect mine --model our", ["our-model"], id="the-projects-model"),
         pytest.param("model inspect gpt-4o-mini-2", ["gpt-4o-mini-2024-07-18"], id="a-model-of-the-table"),
+        pytest.param("catalog search push --rank ", ["words", "regex", "embedding:", "python:"], id="rankers"),
+        pytest.param("eval search -r words,r", ["words,regex"], id="the-second-ranker"),
         pytest.param("model inspect nobody-has-this", [], id="nothing-begins-so"),
     ],
 )

@@ -79,6 +79,15 @@ def _models(ctx: click.Context, typed: str) -> Iterator[tuple[str, str]]:
         yield from ((name, "") for name in list_models(table))
 
 
+def _rankers(_: click.Context, __: str) -> Names:
+    return [
+        ("words", "by the words that tools share with a text"),
+        ("regex", "by a pattern"),
+        ("embedding:", "by vectors: embedding:MODEL"),
+        ("python:", "by a function of your own: python:MODULE:FUNCTION"),
+    ]
+
+
 complete_loadouts = completer(_loadouts)
 complete_catalogs = completer(_catalogs, or_file=True)
 complete_datasets = completer(_datasets, or_file=True)
@@ -89,5 +98,6 @@ OPTIONS = {
     "--catalog": complete_catalogs,
     "--dataset": complete_datasets,
     "--model": complete_models,
+    "--rank": completer(_rankers),
 }
 """Options whose values are such names, whatever the command."""
