@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from toolbelt.catalog.tool import Tool
 from toolbelt.patterns import fold
 
 MAX_DESCRIPTION = 200
@@ -83,3 +84,11 @@ def _cut(items: Sequence[str]) -> str:
             return f"{', '.join(kept)} and {len(items) - len(kept)} more"
         kept.append(item)
     return ", ".join(kept)
+
+
+def find_written_description(description: str, tools: Iterable[Tool]) -> str:
+    """The description of a group of tools, if somebody wrote it.
+
+    Empty where the text was made from the names of its tools: that names those, too, that are not shown.
+    """
+    return "" if description == describe_tools(tool.name for tool in tools) else description

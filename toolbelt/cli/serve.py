@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.cli.session_opening import agent_option, get_agent, require_text
@@ -20,10 +21,13 @@ from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.gateway.discovery import DiscoverMode, make_discovery
 from toolbelt.mcp.gateway.meta_tools import cut
-from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, make_surface, served_names
+from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, list_pinned, make_surface, served_names
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
 from toolbelt.mcp.logs.audit import AuditLog, audit_folder
+from toolbelt.project.rankers import open_project_ranker
 from toolbelt.render.screen import notify
+from toolbelt.search.pinned import find_pinned
+from toolbelt.search.presets import parse_search
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 from toolbelt.toolkits.toolkit import MetaRole
 
@@ -42,6 +46,7 @@ _MAX_LINE_CHARS = 4_000
     epilog=examples(
         "toolbelt serve developer",
         "toolbelt serve developer --http 127.0.0.1:8000 --idle-timeout 300",
+        "toolbelt serve developer --search fastmcp:pinned=minimal",
         "toolbelt serve developer --tools mytools:registry",
         "toolbelt serve --agent assistant",
     )
@@ -74,6 +79,12 @@ _MAX_LINE_CHARS = 4_000
     help="How discoverable tools are reached: by meta-tools; by these and a list that grows; or not at all.",
 )
 @option(
+    "--search",
+    metavar="S",
+    help="List the pinned tools alone; the model finds all others by search S: a preset, or as an eval has it after "
+    "search:. In place of --discover.",
+)
+@option(
     "--tools",
     "python_tools",
     metavar="M:A",
@@ -96,6 +107,7 @@ def serve(
     idle_timeout: float,
     share: tuple[str, ...],
     discover: str,
+    search: str | None,
     python_tools: str | None,
     log_arguments: bool,
     audit_required: bool,
@@ -113,7 +125,9 @@ def serve(
     """
     listener = read_http_options(**http)
     check_subject(loadout, agent, session_id, over_http=listener is not None)
+    refuse_beside_search(search, agent)
     project = open_current_project(catalog, config)
+    settings = None if search is None else parse_search(search, project.config.searches)
     streams: ProtocolStreams | None = None
     registry: ToolRegistry | None = None
     local: tuple[str, ...] = ()
@@ -129,8 +143,10 @@ def serve(
     for name in share:
         if name not in surface.servers:
             raise NotFoundError("server", name, surface.servers)
+    if settings is not None:
+        surface = list_pinned(surface, settings, find_pinned(settings, project.catalog, project.registry), names)
     discovery = None
-    if discover != DiscoverMode.NONE:
+    if settings is None and discover != DiscoverMode.NONE:
         discovery = make_discovery(surface, project.catalog, names, loader=MetaRole.LOAD if agent is not None else "")
     servers = open_servers(project, surface, agent, yes=yes)
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
@@ -139,13 +155,19 @@ def serve(
         from toolbelt.mcp.serving.standard_streams import claim_standard_streams
 
         streams = claim_standard_streams()
+    from toolbelt.command.approval import approve
     from toolbelt.mcp.gateway.agents import AgentTurns
     from toolbelt.mcp.gateway.assembling import assemble_gateway
     from toolbelt.mcp.gateway.gateway import GatewayOptions
+    from toolbelt.mcp.gateway.searching import ServedSearch
     from toolbelt.mcp.upstreams.upstream import UpstreamLimits
 
+    served_search = None
+    if settings is not None:
+        ranker = open_project_ranker(project, settings.rank, approve=partial(approve, yes=yes))
+        served_search = ServedSearch(settings, ranker, surface, project.catalog, names)
     limits = UpstreamLimits(idle=idle_timeout)
-    announces = discover == DiscoverMode.LIST_CHANGED
+    announces = discover == DiscoverMode.LIST_CHANGED or (served_search is not None and served_search.announces)
     options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share, announces=announces)
     turns = None
     if of_agent is not None:
@@ -161,12 +183,23 @@ def serve(
         audit=audit,
         python_tools=registry,
         agent=turns,
+        search=served_search,
     )
     try:
         code = _serve(gateway, streams, listener, idle_timeout)
     finally:
         audit.close()
     click.get_current_context().exit(code)
+
+
+def refuse_beside_search(search: str | None, agent: str | None) -> None:
+    """Raise where a search is to be served with something that has its own way to other tools."""
+    if search is None:
+        return
+    if agent is not None:
+        raise click.UsageError("--search goes with a LOADOUT: an agent loads toolkits.")
+    if click.get_current_context().get_parameter_source("discover") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--search finds what is discoverable, too: leave out --discover.")
 
 
 def check_subject(loadout: str | None, agent: str | None, session_id: str | None, *, over_http: bool) -> None:

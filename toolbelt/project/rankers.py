@@ -64,7 +64,9 @@ def open_ranker(
             return EmbeddingRanker(StoredVectors(spec.target, embedding, reporter=reporter))
 
 
-def open_project_ranker(project: Project, spec: RankSpec, embedding: EmbeddingOptions | None = None) -> Ranker:
+def open_project_ranker(
+    project: Project, spec: RankSpec, embedding: EmbeddingOptions | None = None, approve: Approve | None = None
+) -> Ranker:
     """The ranker of a project's search: one of toolbelt's own, or as `open_ranker`, with the same errors."""
     if (own := find_own_ranker(spec)) is not None:
         return own
@@ -77,6 +79,7 @@ def open_project_ranker(project: Project, spec: RankSpec, embedding: EmbeddingOp
         folder=project.folder,
         source="rank",
         files=() if project.config.path is None else (project.config.path,),
+        approve=approve,
         embedding=embedding,
         reporter=project.reporter,
     )

@@ -105,16 +105,10 @@ class SearchPolicy(SessionPolicy):
             passed_on = self._search.call_through(arguments)
             text = passed_on if isinstance(passed_on, str) else ""
             return ToolResult.failure(FailureCode.INPUT_INVALID, text)
-        search = partial(self._search.answer, arguments, self.found, begins=self._begins)
-        if self._settings.rank.asks_model:
-            outcome = await run_in_thread(search)
-            if isinstance(outcome.error, ToolbeltError):
-                return ToolResult.failure(FailureCode.EXECUTION_FAILED, f"Nothing was searched for: {outcome.error}")
-            if outcome.error is not None:
-                raise outcome.error
-            answer: SearchAnswer = outcome.returned
-        else:
-            answer = search()
+        try:
+            answer = await search_in_turn(self._search, arguments, self.found, begins=self._begins)
+        except ToolbeltError as error:
+            return ToolResult.failure(FailureCode.EXECUTION_FAILED, f"Nothing was searched for: {error}")
         self.found, self._begins = answer.found, False
         return ToolResult(ok=True, value=answer.text)
 
@@ -131,6 +125,24 @@ class SearchPolicy(SessionPolicy):
         if self._ids.get(tool) in self.found:
             return f"{name} is available from your next message on; call it again then."
         return None if search is None else f"{name} is not available now. {self._search.usage}"
+
+
+async def search_in_turn(
+    search: Search, arguments: Mapping[str, Any] | None, found: Found, *, begins: bool = True
+) -> SearchAnswer:
+    """As `Search.answer`; in a thread where that waits for a model.
+
+    Raises:
+        ToolbeltError: the ranker fails.
+    """
+    answer = partial(search.answer, arguments, found, begins=begins)
+    if not search.settings.rank.asks_model:
+        return answer()
+    outcome = await run_in_thread(answer)
+    if outcome.error is not None:
+        raise outcome.error
+    returned: SearchAnswer = outcome.returned
+    return returned
 
 
 def _find_registered(pinned: Iterable[str], catalog: Catalog, registered: Catalog) -> Iterable[str]:

@@ -14,7 +14,7 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.catalog.ranking.ranker import QueryError, Ranker, SearchIndex
 from toolbelt.catalog.ranking.spec import RankKind
 from toolbelt.catalog.ranking.terms import join_fields
-from toolbelt.catalog.tool_names import describe_tools
+from toolbelt.catalog.tool_names import describe_tools, find_written_description
 from toolbelt.patterns import fold
 from toolbelt.search.presets import PRESETS
 from toolbelt.search.settings import Listing, Reveal, SearchSettings, Trigger
@@ -84,6 +84,7 @@ class Search:
 
     Attributes:
         settings: How tools are found and shown.
+        names: Wire names by id.
         meta_tools: By the wire name that each must have: the one that searches, and the one that calls; none where the
             user's words are searched for.
         pinned: Ids of the tools that are always shown, in order.
@@ -114,7 +115,7 @@ class Search:
         self.settings = settings
         self._shape = PRESETS[settings.preset].shape
         self._catalog = catalog
-        self._names = catalog.wire_names if names is None else names
+        self.names = catalog.wire_names if names is None else names
         self._as_shown = as_shown
         self._tools = {tool.id: tool for tool in catalog.tools}
         self._all_pinned = tuple(dict.fromkeys(pinned))
@@ -171,11 +172,12 @@ class Search:
 
     def _describe_group(self, name: str) -> str:
         plugin = self._catalog.find_plugin(name)
-        written = "" if plugin is None else plugin.description.strip().partition("\n\n")[0].replace("\n", " ")
+        written = "" if plugin is None else find_written_description(plugin.description, plugin.tools)
+        written = written.strip().partition("\n\n")[0].replace("\n", " ")
         return written or describe_tools(self._name(tool) for tool in self._groups()[name])
 
     def _name(self, tool: Tool) -> str:
-        return self._names[tool.id]
+        return self.names[tool.id]
 
     def shown(self, found: Found) -> tuple[str, ...]:
         """Ids of the tools that are offered after the meta-tools: the pinned ones, then those found."""
@@ -258,7 +260,7 @@ class Search:
             error = problem
         except ValueError as problem:
             return SearchAnswer({"error": f"{problem} {self.usage}"}, (), found)
-        tools = tuple((self._as_shown(self._tools[tool_id]), self._names[tool_id]) for tool_id in hits)
+        tools = tuple((self._as_shown(self._tools[tool_id]), self.names[tool_id]) for tool_id in hits)
         searched = [(tool, self._name(tool)) for tool in self.searched]
         value = self._shape.answer(Answer(self.settings, tools, error, searched))
         return SearchAnswer(value, hits, self.take(hits, found, begins=begins))

@@ -19,6 +19,7 @@ from toolbelt.mcp.gateway.front import Context
 from toolbelt.mcp.gateway.gateway import Gateway, GatewayOptions, LocalTool
 from toolbelt.mcp.gateway.meta_tools import DiscoveryRole
 from toolbelt.mcp.gateway.python_tools import PythonTools
+from toolbelt.mcp.gateway.searching import ServedSearch
 from toolbelt.mcp.gateway.surface import Surface
 from toolbelt.mcp.logs.audit import AuditLog
 from toolbelt.mcp.upstreams.transports import Startable
@@ -40,6 +41,7 @@ def assemble_gateway(
     audit: AuditLog | None = None,
     python_tools: ToolRegistry | None = None,
     agent: AgentTurns | None = None,
+    search: ServedSearch | None = None,
 ) -> Gateway:
     """A gateway that serves a loadout or an agent.
 
@@ -53,12 +55,14 @@ def assemble_gateway(
         audit: Started; `None` for none.
         python_tools: Has the tools of the surface that no server has; `None` if it has none.
         agent: Whose tools the surface has; `None` where a loadout decides.
+        search: In place of `discovery`; `None` for none.
     """
     policy = None
     of_agent = () if agent is None else agent.meta_tools
     if audit is not None:
         meta_tools = [tool.definition for tool in of_agent]
         meta_tools += [] if discovery is None else list_meta_definitions(discovery)
+        meta_tools += [] if search is None else search.definitions
         offered = [(served.definition, served.server) for served in surface.offered]
         offered += [(definition, "") for definition in meta_tools]
         name = "" if agent is None else agent.name
@@ -75,6 +79,8 @@ def assemble_gateway(
         gateway.calls.run_local = PythonTools(python_tools, record).call
     if discovery is not None:
         gateway.local_tools.update((str(tool.definition["name"]), tool) for tool in make_meta_tools(gateway, discovery))
+    if search is not None:
+        gateway.local_tools.update((str(tool.definition["name"]), tool) for tool in search.make_tools(gateway))
     return gateway
 
 
@@ -102,19 +108,8 @@ def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> D
     reachable = client.surface.discoverable_by_id
     left_out = {tool.id for tool in discovery.tools if tool.id not in reachable}
     if not gateway.options.unlocked:
-        left_out |= find_changed(client)
+        left_out |= client.find_changed()
     return discovery.without(left_out) if left_out else discovery
-
-
-def find_changed(client: Client) -> set[str]:
-    """Ids of the client's tools that are no longer what was synced."""
-    changed = set()
-    for served in (*client.surface.offered, *client.surface.discoverable):
-        connection = client.connections.get(served.server)
-        verification = None if connection is None else connection.verification
-        if verification is not None and served.upstream_name in verification.changed:
-            changed.add(served.tool.id)
-    return changed
 
 
 async def _answer(

@@ -134,6 +134,16 @@ class Client:
         if self._starting:
             await asyncio.wait(self._starting, timeout=seconds)
 
+    def find_changed(self) -> frozenset[str]:
+        """Ids of the tools that are no longer what was synced."""
+        changed = set()
+        for served in (*self.surface.offered, *self.surface.discoverable):
+            connection = self.connections.get(served.server)
+            verification = None if connection is None else connection.verification
+            if verification is not None and served.upstream_name in verification.changed:
+                changed.add(served.tool.id)
+        return frozenset(changed)
+
     def list_definitions(self, served: Iterable[ServedTool], *, unlocked: bool) -> list[Definition]:
         """Definitions of the tools that are what was synced, or whose server was not asked yet.
 

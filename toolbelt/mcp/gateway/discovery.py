@@ -19,6 +19,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.ranking.words import WordsIndex
+from toolbelt.catalog.tool_names import find_written_description
 from toolbelt.errors import nearest, suggestion
 from toolbelt.mcp.gateway.discovery_arguments import (
     DiscoveryArgumentsError,
@@ -33,7 +34,6 @@ from toolbelt.mcp.gateway.meta_tools import (
     Group,
     cut,
     define_meta_tools,
-    find_written_description,
     first_sentence,
     name_meta_tools,
 )
@@ -157,7 +157,7 @@ class Discovery:
         self._offered_ids = frozenset(tool.id for tool in offered)
         known = (*self.tools, *offered, *withheld)
         self._find = ToolNames(known, wire_names).find
-        descriptions = {plugin.name: find_written_description(plugin) for plugin in plugins}
+        descriptions = {plugin.name: find_written_description(plugin.description, plugin.tools) for plugin in plugins}
         taken = {fold(wire_names.get(tool.id, tool.name)) for tool in known}
         self.names = name_meta_tools(taken)
         self._roles = {name: role for role, name in self.names.items()}

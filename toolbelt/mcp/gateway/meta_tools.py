@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog import Tool
 from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.patterns import fold
 from toolbelt.text import plural, visible
@@ -156,15 +156,6 @@ def define_meta_tools(
             description = f"{description}\nGroups:\n{_list_groups(groups)}"
         tools.append(replace(tool, name=names[role], description=description, id="", wire_name=names[role]))
     return tuple(tools)
-
-
-def find_written_description(plugin: Plugin) -> str:
-    """What somebody wrote about a plugin.
-
-    Empty where the text was made from the names of its tools: that names those, too, that a client may not know of.
-    """
-    made = describe_tools(tool.name for tool in plugin.tools)
-    return "" if plugin.description == made else plugin.description
 
 
 def _list_groups(groups: Sequence[Group]) -> str:

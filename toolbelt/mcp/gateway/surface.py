@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,9 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts import Resolution, Status
+from toolbelt.patterns import fold
+from toolbelt.search.search import make_meta_tools
+from toolbelt.search.settings import Reveal, SearchSettings, Trigger
 
 NAME_LIMIT = 45
 """Characters: clients put `mcp__SERVER__` before a name, and providers take 64."""
@@ -136,6 +139,34 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local:
         tuple(without_server),
         reasons,
     )
+
+
+def list_pinned(
+    surface: Surface, settings: SearchSettings, pinned: Collection[str], names: Mapping[str, str]
+) -> Surface:
+    """The surface that lists the pinned tools alone; all others are found by a search.
+
+    Args:
+        surface: Of a loadout.
+        settings: Of the search.
+        pinned: Ids, as `find_pinned` gives them; those that are not active stay what they are.
+        names: Names that clients see, of all tools of the catalog.
+
+    Raises:
+        ToolbeltError: a gateway cannot serve such a search.
+    """
+    if settings.trigger is Trigger.REQUEST:
+        raise ToolbeltError("A gateway sees no messages of a user: it serves trigger=model, not trigger=request.")
+    if settings.reveal is Reveal.REBIND:
+        raise ToolbeltError("The list of a gateway only grows: it serves reveal=call and =append, not reveal=rebind.")
+    taken = {fold(name) for name in names.values()}
+    if clash := next((tool.name for tool in make_meta_tools(settings) if fold(tool.name) in taken), None):
+        raise ToolbeltError(
+            f"A server has a tool {clash!r}, as the search {settings.preset!r} has: use another preset."
+        )
+    listed = tuple(served for served in surface.offered if served.tool.id in pinned)
+    found = tuple(served for served in surface.offered if served.tool.id not in pinned)
+    return replace(surface, offered=listed, discoverable=(*found, *surface.discoverable))
 
 
 def served_names(catalog: Catalog, limit: int = NAME_LIMIT) -> Mapping[str, str]:
