@@ -73,7 +73,7 @@ def changed(weights: dict[str, float]) -> Iterator[None]:
     """With other weights."""
     homes = [(bm25 if name in ("K1", "B") else terms, name, value) for name, value in weights.items()]
     before = [getattr(module, name) for module, name, _ in homes]
-    caches = (terms.read_tool, terms.read_query, terms._tokens)
+    caches = (terms.read_tool, terms.read_query, terms._tokens, terms._weigh_word)
     for module, name, value in homes:
         setattr(module, name, value)
     for cache in caches:

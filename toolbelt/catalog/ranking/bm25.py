@@ -8,6 +8,7 @@ for each token. The scores are the same to the last bit.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 K1 = 1.5
@@ -43,6 +44,7 @@ class Bm25:
         mean = sum(lengths) / self._size if self._size else 0.0
         step = K1 * B / mean if mean else 0.0
         self._dampings = [K1 * (1 - B) + step * length for length in lengths]
+        self._lengths = lengths
         self._postings: dict[str, list[tuple[int, float]]] | None = None
         self._searches = 0
 
@@ -70,23 +72,24 @@ class Bm25:
         """Positions of the `k` best documents, the best first, equals in their order; none that scores 0."""
         return best(self.scores(query), k)
 
+    def within(self, positions: Sequence[int]) -> Bm25:
+        """The same over some of the documents, as if there were no others."""
+        return Bm25([self._counts[each] for each in positions], [self._lengths[each] for each in positions])
+
     def _look_up(self, query: Mapping[str, float]) -> list[float]:
-        found = [[token for token in query if token in counts] for counts in self._counts]
-        frequencies = dict.fromkeys(query, 0)
-        for tokens in found:
-            for token in tokens:
-                frequencies[token] += 1
-        size = self._size
-        weights = {
-            token: query[token] * inverse_frequency(count, size) for token, count in frequencies.items() if count
-        }
-        scores = []
-        for tokens, counts, damping in zip(found, self._counts, self._dampings, strict=True):
-            score = 0.0  # not `sum`, which rounds differently from Python 3.12 on
-            for token in tokens:
-                count = counts[token]
-                score += weights[token] * (count / (count + damping))
-            scores.append(score)
+        holders: defaultdict[str, list[int]] = defaultdict(list)
+        asked = query.keys()
+        for position, counts in enumerate(self._counts):
+            for token in asked & counts.keys():
+                holders[token].append(position)
+        size, all_counts, dampings = self._size, self._counts, self._dampings
+        scores = [0.0] * size
+        for token, weight in query.items():  # in this order, whatever that of a set is: else the last bit may differ
+            if (positions := holders.get(token)) is not None:
+                strength = weight * inverse_frequency(len(positions), size)
+                for position in positions:
+                    count = all_counts[position][token]
+                    scores[position] += strength * (count / (count + dampings[position]))
         return scores
 
     def _make_postings(self) -> dict[str, list[tuple[int, float]]]:
@@ -112,5 +115,5 @@ class Bm25:
 
 def best(scores: Sequence[float], k: int) -> list[int]:
     """Positions of the `k` greatest scores above 0, the greatest first, equals in their order."""
-    ranked = sorted([(-score, position) for position, score in enumerate(scores) if score > 0])
-    return [position for _, position in ranked[: max(k, 0)]]
+    positions = [position for position, score in enumerate(scores) if score > 0]
+    return sorted(positions, key=scores.__getitem__, reverse=True)[: max(k, 0)]

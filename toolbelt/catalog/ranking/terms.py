@@ -6,7 +6,6 @@ figures, and on no set that is reported.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -77,11 +76,10 @@ def weigh_words(words: Iterable[str]) -> dict[str, float]:
     """As `read_query`, for words as `split_words` gives them."""
     weights: dict[str, float] = {}
     for word in dict.fromkeys(words):
-        form, stem, *parts = _tokens(word)
-        strength = WEAK_WEIGHT if word in STOP_WORDS else 1.0
-        weights[form] = FORM_WEIGHT * strength
-        weights[stem] = max(strength, weights.get(stem, 0.0))
-        weights.update(dict.fromkeys(parts, PART_WEIGHT))
+        own = _weigh_word(word)
+        if word in STOP_WORDS:  # whose stem another word may have
+            own = {token: max(weight, weights.get(token, 0.0)) for token, weight in own.items()}
+        weights.update(own)
     return weights
 
 
@@ -96,7 +94,7 @@ def join_fields(name: str, description: str, parameters: Mapping[str, Any]) -> s
     return "\n".join((name, description, *arguments))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def read_tool(tool: Tool, with_plugin: bool = False) -> Document:
     """What a tool is found by; kept, as an eval offers the same tools again and again.
 
@@ -118,9 +116,9 @@ def read_fields(name: str, description: str, parameters: Mapping[str, Any], plug
         ("\n".join(read_argument_names(parameters)), ARGUMENT_NAME_WEIGHT),
         ("\n".join(read_argument_descriptions(parameters)), ARGUMENT_DESCRIPTION_WEIGHT),
     ):
-        for word, repeats in Counter(split_words(text)).items():
-            words[word] = words.get(word, 0.0) + weight * repeats
-            length += weight * repeats
+        for word in split_words(text):
+            words[word] = words.get(word, 0.0) + weight
+            length += weight
     counts: dict[str, float] = {}
     for word, count in words.items():
         for token in _tokens(word):
@@ -139,6 +137,13 @@ def stem_token(stem: str) -> str:
 def _tokens(word: str) -> tuple[str, ...]:
     """The word, its stem, and its parts unless it is weak."""
     return (word, _STEM + stem_word(word), *(() if word in STOP_WORDS else _parts(word)))
+
+
+@lru_cache(maxsize=20_000)
+def _weigh_word(word: str) -> Mapping[str, float]:
+    form, stem, *parts = _tokens(word)
+    strength = WEAK_WEIGHT if word in STOP_WORDS else 1.0
+    return {form: FORM_WEIGHT * strength, stem: strength, **dict.fromkeys(parts, PART_WEIGHT)}
 
 
 def _parts(word: str) -> Iterator[str]:

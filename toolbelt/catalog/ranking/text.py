@@ -33,6 +33,7 @@ FUNCTION_WORDS = STOP_WORDS & _set(
 
 _CJK = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|(?:[^\W_{_CJK}])+")
+_ASCII_RUN = re.compile(r"[0-9A-Za-z]+")  # twice as fast
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
 _COMPOUND = re.compile(r"[^\W_]+(?:[_./:-]+[^\W_]+)*")
@@ -48,17 +49,22 @@ def split_words(text: str) -> list[str]:
     and Korean, which set no blanks between words or glue endings to them, are cut into overlapping pairs of characters.
     """
     words: list[str] = []
-    for run in _RUN.findall(_normalize(text)):
-        if run[0] >= "\u3040" and _is_cjk(run):
-            words.extend(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
-        elif run.islower():
-            if run not in FUNCTION_WORDS:
-                words.append(run)
-        elif (word := run.casefold()) not in FUNCTION_WORDS:
-            words.append(word)
-            if not run[1:].islower() and len(parts := _HUMP.split(run)) > 1:
-                words.extend(part for each in parts if (part := each.casefold()) not in FUNCTION_WORDS)
+    for run in _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(_normalize(text)):
+        words += _split_run(run)
     return words
+
+
+@lru_cache(maxsize=50_000)
+def _split_run(run: str) -> tuple[str, ...]:
+    if run[0] >= "\u3040" and _is_cjk(run):
+        return tuple(run[i : i + 2] for i in range(max(len(run) - 1, 1)))
+    word = run.casefold()
+    if word in FUNCTION_WORDS:
+        return ()
+    parts = _HUMP.split(run)
+    if len(parts) == 1:
+        return (word,)
+    return (word, *(part for each in parts if (part := each.casefold()) not in FUNCTION_WORDS))
 
 
 def find_stems(words: Iterable[str]) -> list[str]:
@@ -81,7 +87,7 @@ def find_names(text: str) -> list[str]:
 
     Of `github.get_user` and `mcp__github__get_user`, what follows the last separator is named, too.
     """
-    written = _COMPOUND.findall(_normalize(text))
+    written = [each for each in _COMPOUND.findall(_normalize(text)) if not (each.isalpha() and each[1:].islower())]
     parts = (part for each in written for part in dict.fromkeys((each, _SCOPE.split(each)[-1])))
     return [join_name(part) for part in parts if not part.isalnum() or _HUMP.search(part)]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
 from toolbelt.catalog.ranking.bm25 import Bm25, best
 from toolbelt.catalog.ranking.ranker import SearchHit
@@ -30,7 +31,6 @@ class WordsIndex:
 
     def __init__(self, tools: Sequence[Tool], *, with_plugins: bool = False) -> None:
         self._tools = tuple(tools)
-        self._with_plugins = with_plugins
         documents = [read_tool(tool, with_plugins) for tool in tools]
         self._bm25 = Bm25([each.counts for each in documents], [each.length for each in documents])
 
@@ -51,4 +51,12 @@ class WordsIndex:
 
     def within(self, ids: Collection[str]) -> WordsIndex:
         """The same over a part of the tools."""
-        return WordsIndex([tool for tool in self._tools if tool.id in ids], with_plugins=self._with_plugins)
+        positions = sorted({self._positions[key] for key in ids if key in self._positions})
+        part = object.__new__(WordsIndex)
+        part._tools = tuple(self._tools[position] for position in positions)
+        part._bm25 = self._bm25.within(positions)
+        return part
+
+    @cached_property
+    def _positions(self) -> Mapping[str, int]:
+        return {tool.id: position for position, tool in enumerate(self._tools)}
