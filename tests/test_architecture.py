@@ -72,7 +72,11 @@ ONE_WAY_IN = {
     # What pydantic is made of is loaded in a third of the time, for results that only it can write.
     "pydantic_core": {"toolbelt.runtime.annotations", "toolbelt.runtime.results"},
     "docstring_parser": {"toolbelt.runtime.signatures"},
-    "scipy": {"toolbelt.evals.statistics.distributions", "toolbelt.evals.statistics.logistic"},
+    "scipy": {
+        "toolbelt.catalog.ranking.large",  # sparse matrices
+        "toolbelt.evals.statistics.distributions",
+        "toolbelt.evals.statistics.logistic",
+    },
     "pyarrow": {
         "toolbelt.evals.cases.imports.tables",
         "toolbelt.evals.views.frames",
@@ -114,6 +118,7 @@ TABLES = frozenset(
 )
 """Modules that hold a table: of rankers, commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
+    "toolbelt.catalog.ranking.large": "numpy and scipy, which small catalogs do without",
     "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.gate.checks": "the checks of a gate; together over 400 lines",

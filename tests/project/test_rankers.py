@@ -12,6 +12,7 @@ from tests.servers.running import OpenAIServer, openai_server
 from tests.wording import mentions
 from toolbelt.catalog import Tool
 from toolbelt.catalog.ranking.spec import parse_rank
+from toolbelt.catalog.ranking.words import LARGE
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.configs.approvals import Approvals
 from toolbelt.project.rankers import open_ranker
@@ -51,6 +52,22 @@ def test_S1_a_ranker_has_the_name_that_opened_it(name: str) -> None:
     ranker = open_ranker(parse_rank(name))
     assert ranker.name == name
     assert [hit.tool.name for hit in ranker.index(TOOLS).search("mail", 5)] == ["send_mail"]
+
+
+def test_S2_the_index_of_a_large_catalog_is_stored_and_a_damaged_one_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLBELT_CACHE_DIR", str(tmp_path))
+    tools = [Tool(f"tool_{number}", id=str(number)) for number in range(LARGE)]
+    for damage in (None, b"", b"PK"):
+        hits = open_ranker(parse_rank("words")).index(tools).search("tool 77", 1)
+        assert [hit.tool.id for hit in hits] == ["77"]
+        (stored,) = (tmp_path / "indexes").iterdir()
+        assert stored.stat().st_size > LARGE
+        if damage is not None:
+            stored.write_bytes(damage)
+    open_ranker(parse_rank("words")).index(tools[1:])  # not large
+    assert list((tmp_path / "indexes").iterdir()) == [stored]
 
 
 @pytest.fixture

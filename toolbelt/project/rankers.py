@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from toolbelt.catalog.ranking.ranker import Ranker
-from toolbelt.catalog.ranking.rankers import RANKERS
+from toolbelt.catalog.ranking.regex import RegexRanker
 from toolbelt.catalog.ranking.spec import RankKind, RankSpec
+from toolbelt.catalog.ranking.words import WordsRanker
 from toolbelt.errors import ToolbeltError
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.search.rankers import find_own_ranker
+from toolbelt.stores.files import cache_folder
+from toolbelt.stores.search_indexes import SearchIndexes
 
 if TYPE_CHECKING:
     from toolbelt.project.project import Project
@@ -50,8 +53,10 @@ def open_ranker(
         NotFoundError: its module has no such function.
     """
     match spec.kind:
-        case RankKind.WORDS | RankKind.REGEX:
-            return RANKERS[spec.kind]()
+        case RankKind.WORDS:
+            return WordsRanker(SearchIndexes(cache_folder(os.environ) / "indexes"))
+        case RankKind.REGEX:
+            return RegexRanker()
         case RankKind.PYTHON:
             from toolbelt.servers.spec import PythonReference
 

@@ -37,7 +37,7 @@ def test_scores_are_those_of_bm25s(documents: list[Counter[str]], query: list[st
 def test_the_rank_is_by_score_then_by_position(documents: list[Counter[str]], query: dict[str, float], k: int) -> None:
     index = Bm25(documents)
     scores = index.scores(query)
-    ranked = index.rank(query, k)
+    ranked = [position for position, _ in index.find_best(query, k)]
     assert ranked == sorted((i for i, score in enumerate(scores) if score > 0), key=lambda i: (-scores[i], i))[:k]
     assert all(score >= 0 for score in scores)
     assert len(scores) == len(index) == len(documents)
@@ -51,6 +51,22 @@ def test_an_index_that_is_asked_often_gives_the_same_scores(
     counts = [index.count(token) for token in query]
     assert len({tuple(index.scores(query)) for _ in range(20)}) == 1
     assert [index.count(token) for token in query] == counts
+
+
+@given(DOCUMENTS, QUERIES, st.data())
+def test_a_part_gives_the_scores_of_an_index_of_its_own(
+    documents: list[Counter[str]], query: dict[str, float], data: st.DataObject
+) -> None:
+    index = Bm25(documents)
+    positions = (
+        data.draw(st.lists(st.sampled_from(range(len(documents))), unique=True).map(sorted)) if documents else []
+    )
+    half = range(len(positions) // 2)
+    alone = Bm25([documents[position] for position in positions])
+    for _ in range(20):
+        part = index.within(positions)
+        assert part.scores(query) == alone.scores(query)
+        assert part.within(half).scores(query) == alone.within(half).scores(query)
 
 
 def test_a_token_weighs_what_the_query_says() -> None:
@@ -70,4 +86,4 @@ def test_the_ranking_of_a_real_catalog_is_that_of_bm25s() -> None:
     for query in ("search for recent papers", "搜索新闻", "extract the text of a PDF file", "stock price of a company"):
         words = {word: 1.0 for word in split_words(query) if index.count(word)}
         assert index.scores(words) == pytest.approx(reference.get_scores(list(words)).tolist(), rel=1e-4, abs=1e-6)
-        assert index.rank(words, 5)
+        assert index.find_best(words, 5)

@@ -102,11 +102,36 @@ def read_tool(tool: Tool, with_plugin: bool = False) -> Document:
         tool: The tool.
         with_plugin: Whether the plugin's name is a part of the tool's.
     """
-    return read_fields(tool.name, tool.description, tool.parameters, (tool.plugin or "") if with_plugin else "")
+    return read_fields(tool.name, tool.description, tool.parameters, _plugin(tool, with_plugin))
 
 
 def read_fields(name: str, description: str, parameters: Mapping[str, Any], plugin: str = "") -> Document:
     """As `read_tool`, of what is known by its definition alone, whatever the state of its schema."""
+    words, length = _count_words(name, description, parameters, plugin)
+    counts: dict[str, float] = {}
+    for word, count in words.items():
+        for token in find_tokens(word):
+            counts[token] = counts.get(token, 0.0) + count
+    return Document(counts, length)
+
+
+def read_words(tool: Tool, with_plugin: bool = False) -> Document:
+    """As `read_tool`, before `find_tokens` makes tokens of each word."""
+    return Document(*_count_words(tool.name, tool.description, tool.parameters, _plugin(tool, with_plugin)))
+
+
+def find_tokens(word: str) -> tuple[str, ...]:
+    """The tokens of a word of `read_words`; one that the word has twice is there twice."""
+    return (word,) if word.startswith(_WHOLE) else _tokens(word)
+
+
+def _plugin(tool: Tool, with_plugin: bool) -> str:
+    return (tool.plugin or "") if with_plugin else ""
+
+
+def _count_words(
+    name: str, description: str, parameters: Mapping[str, Any], plugin: str
+) -> tuple[dict[str, float], float]:
     full_name = f"{plugin} {name}"
     words: dict[str, float] = {}
     length = 0.0
@@ -119,13 +144,9 @@ def read_fields(name: str, description: str, parameters: Mapping[str, Any], plug
         for word in split_words(text):
             words[word] = words.get(word, 0.0) + weight
             length += weight
-    counts: dict[str, float] = {}
-    for word, count in words.items():
-        for token in _tokens(word):
-            counts[token] = counts.get(token, 0.0) + count
     for whole in (name, full_name):
-        counts[_WHOLE + join_name(whole)] = NAME_WEIGHT  # beside its words, which are its length
-    return Document(counts, length)
+        words[_WHOLE + join_name(whole)] = NAME_WEIGHT  # beside its words, which are its length
+    return words, length
 
 
 def stem_token(stem: str) -> str:
