@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
 from toolbelt.evals.exports.run_report import Progress, ReportOptions, RunReport, analyze_run, no_progress
 from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.viewer.packing import MOST_TRIALS
 from toolbelt.evals.views.columns import about_arms, about_trials
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.text import json_text
@@ -125,7 +126,7 @@ def _write_markdown(job: ExportJob, file: IO[Any]) -> None:
 def _write_html(job: ExportJob, file: IO[Any]) -> None:
     findings = job.analyze_run()
     pictures = findings.draw(pngs=False)
-    with job.progress("writing the page", job.row.finished) as advance:
+    with job.progress("writing the page", min(job.row.finished, MOST_TRIALS)) as advance:
         findings.write_page(job.store.connection, file, pictures, advance)
 
 

@@ -16,6 +16,7 @@ from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.exports.run_report import Progress, ReportOptions, RunReport, analyze_run, no_progress
 from toolbelt.evals.running.store import RunRow, RunStore
+from toolbelt.evals.viewer.packing import MOST_TRIALS
 from toolbelt.evals.views.columns import about_trials
 from toolbelt.stores.files import StagedFile
 from toolbelt.text import json_text
@@ -67,7 +68,7 @@ def write_report(
     with read_snapshot(connection), replacing_all(folder) as opened:
         findings = analyze_run(store, row, options, progress=progress)
         pictures = findings.draw()
-        with opened("report.html", "w") as file, progress("writing the page", trials) as advance:
+        with opened("report.html", "w") as file, progress("writing the page", min(trials, MOST_TRIALS)) as advance:
             findings.write_page(connection, file, pictures, advance)
         with opened("report.md", "w") as file:
             file.write(findings.markdown(pictures))

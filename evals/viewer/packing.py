@@ -10,6 +10,8 @@ from typing import Any
 
 LONGEST_TEXT = 20_000
 """The most characters of one text in a page; a longer text is cut, with the number of characters left out."""
+MOST_TRIALS = 50_000
+"""The most trials of a page: of a larger run it has a sample of the cases, spread evenly, each with all its trials."""
 _EXACT = 1 << 53
 """Greater whole numbers are not exact in a browser."""
 

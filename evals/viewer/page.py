@@ -19,7 +19,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.viewer.arms import arm_columns, toolset_meanings
 from toolbelt.evals.viewer.findings import forest_values
-from toolbelt.evals.viewer.packing import LONGEST_TEXT
+from toolbelt.evals.viewer.packing import LONGEST_TEXT, MOST_TRIALS
 from toolbelt.evals.viewer.pairs import pair_values
 from toolbelt.evals.viewer.records import read_blocks
 from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values, ranking_values
@@ -48,7 +48,8 @@ def write_page(
     """Write a run's report as one page that needs no network: the same bytes for the same run.
 
     Verdict, tables and pictures are there without a script; every trial can be searched for and opened with it. The
-    trials are read and written in blocks, so that memory does not grow with their number.
+    trials are read and written in blocks, so that memory does not grow with their number. Of a run of more than
+    `MOST_TRIALS` it holds a sample, and says so; all else is of the whole run.
 
     Args:
         connection: To the file of runs; only read, at one moment.
@@ -69,6 +70,8 @@ def write_page(
     from toolbelt.render.html import render_html, render_table
 
     comparison = comparison or (gate.comparison if gate else None)
+    kept = max(1, MOST_TRIALS // max(1, len(summary.arms) * summary.epochs))
+    most_cases = kept if summary.cases > kept else None
     names = arm_names(summary)
     result = find_result(summary, comparison)
     top = top_values(summary, result, comparison, gate)
@@ -100,13 +103,14 @@ def write_page(
             "probes": probe_values(probes) if probes else None,
             "comparison": comparison,
             "pairs": pair_values(comparison, summary),
+            "sampled_cases": most_cases,
         },
         _script_data(summary, names, result),
     )
     file.write(frame.head)
     written = 0
     with read_snapshot(connection):
-        for block in read_blocks(connection, run):
+        for block in read_blocks(connection, run, most_cases=most_cases):
             file.write(f'<script type="text/plain" class="index">{block.index}</script>\n')
             file.write(f'<script type="text/plain" class="details">{block.details}</script>\n')
             written += block.trials

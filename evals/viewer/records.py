@@ -43,11 +43,21 @@ _FIGURES = (
     "cost_usd",
 )
 # The trials of a case stand together, the cases in the order asked, so that both are in one block.
-_TRIALS = """
-    SELECT t.* FROM trials AS t
-    JOIN (SELECT case_id, min(trial) AS first FROM trials WHERE run = :run GROUP BY case_id) AS c USING (case_id)
+_CASES = "SELECT case_id, min(trial) AS first FROM trials WHERE run = :run GROUP BY case_id"
+_TRIALS = f"""
+    SELECT t.* FROM trials AS t JOIN ({_CASES}) AS c USING (case_id)
     WHERE t.run = :run ORDER BY c.first, t.epoch, t.arm, t.trial
-"""
+"""  # noqa: S608  # the names are this module's own
+# Of so many places, those kept are as far apart as can be.
+_SAMPLED_TRIALS = f"""
+    SELECT t.* FROM trials AS t JOIN (
+        SELECT case_id, first FROM (
+            SELECT case_id, first, row_number() OVER (ORDER BY first) - 1 AS place, count(*) OVER () AS cases
+            FROM ({_CASES})
+        ) WHERE cases <= :kept OR place * :kept % cases < :kept
+    ) AS c USING (case_id)
+    WHERE t.run = :run ORDER BY c.first, t.epoch, t.arm, t.trial
+"""  # noqa: S608
 _REQUESTS = f"""
     SELECT request, attempt, offer, tools, failure, message, reply, {", ".join(REQUEST_FIGURES)},
     (SELECT p.recorded FROM responses AS p WHERE p.run = requests.run AND p.trial = requests.trial
@@ -71,18 +81,22 @@ class Block:
     details: str
 
 
-def read_blocks(connection: sqlite3.Connection, run: str, trials: int = TRIALS_A_BLOCK) -> Iterator[Block]:
+def read_blocks(
+    connection: sqlite3.Connection, run: str, trials: int = TRIALS_A_BLOCK, *, most_cases: int | None = None
+) -> Iterator[Block]:
     """Every finished trial, grouped by case; only one block is in memory at a time.
 
     Args:
         connection: To the file of runs.
         run: Its id.
         trials: Of a block at most; fewer where they are long.
+        most_cases: Cases whose trials are read, spread evenly over all; all if `None`.
     """
+    query = _TRIALS if most_cases is None else _SAMPLED_TRIALS
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
     block = _Block(connection, run)
-    for row in cursor.execute(_TRIALS, {"run": run}):
+    for row in cursor.execute(query, {"run": run} if most_cases is None else {"run": run, "kept": most_cases}):
         block.add(row)
         if len(block.trials) >= trials or block.is_long:
             yield block.packed()

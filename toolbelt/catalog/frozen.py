@@ -65,6 +65,14 @@ def freeze(value: Any) -> Any:
     return value
 
 
+def freeze_members(members: list[tuple[str, Any]]) -> FrozenDict:
+    """What `freeze` makes of a dict with these members, whose own dicts are frozen already, as a decoder makes them."""
+    for _, value in members:
+        if type(value) is list:
+            return FrozenDict([(key, freeze(item)) for key, item in members])
+    return FrozenDict(members)
+
+
 def thaw(value: Any) -> Any:
     """A deep copy of `value` made of plain dicts and lists."""
     if isinstance(value, dict):

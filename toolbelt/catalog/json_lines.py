@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.categories import ToolCategory
+from toolbelt.catalog.frozen import freeze_members
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, find_misspelt, suggestion
@@ -63,7 +64,7 @@ def parse_catalog_lines(
     """
     rows: list[tuple[int, dict[str, Any]]] = []
     findings: list[Finding] = []
-    for number, row, finding in parse_json_lines(text, source):
+    for number, row, finding in parse_json_lines(text, source, freeze_members):
         if finding is not None:
             findings.append(finding)
         elif not isinstance(row, dict) or "name" not in row:

@@ -56,6 +56,8 @@ class Tool:
                 raise InvalidDefinitionError(f"The {part} of tool {self.name!r} must be text that is not blank.")
         for part in ("parameters", "annotations", "extra"):
             value = getattr(self, part)
+            if type(value) is FrozenDict:  # which most are, and `Mapping` is slow to ask
+                continue
             if not isinstance(value, Mapping):
                 raise InvalidDefinitionError(f"The {part} of tool {self.name!r} must be a mapping.")
             try:

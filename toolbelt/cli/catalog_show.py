@@ -17,6 +17,7 @@ from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
+from toolbelt.providers.tokenizers import count_tokens
 from toolbelt.render.screen import print_json, show_blocks
 from toolbelt.stores.catalogs import open_catalog, shipped_catalogs
 
@@ -53,8 +54,9 @@ def list_tools(
 def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
     """One plugin, or one tool with its description, schema, wire name and tokens."""
     project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
-    tokens = project.tokens()
     entry = _find(project, plugin_or_tool)
+    shown = entry.tools if isinstance(entry, Plugin) else (entry,)
+    tokens = count_tokens(project.catalog, project.tokenizer, "openai", shown, project.reporter)
     if isinstance(entry, Plugin):
         if as_json:
             total = tokens.of([tool.id for tool in entry.tools])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
@@ -35,28 +35,49 @@ def only_blank_comments(text: str) -> str:
 _CONTAINERS = (dict, list)  # `dict | list` would be made anew for each value of a catalog
 
 
+Members = list[tuple[str, Any]]
+
+
+class _Reader:
+    """Reads JSON values, and notes what `json` takes and JSON has not."""
+
+    def __init__(self, make_dict: Callable[[Members], dict[str, Any]]) -> None:
+        self.has_duplicates = self.has_odd_numbers = False
+
+        def unique(pairs: Members) -> dict[str, Any]:
+            members = make_dict(pairs)
+            if len(members) != len(pairs):
+                self.has_duplicates = True
+            return members
+
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=unique, parse_float=self._number, parse_constant=self._number
+        )
+
+    def _number(self, word: str) -> float:
+        value = float(word)
+        self.has_odd_numbers = self.has_odd_numbers or not math.isfinite(value)
+        return value
+
+    def read(self, text: str) -> Any:
+        self.has_duplicates = self.has_odd_numbers = False
+        if text.startswith("\ufeff"):
+            raise json.JSONDecodeError("Unexpected byte-order mark", text, 0)
+        return self._decoder.decode(text)
+
+
 def parse_json(text: str, source: str) -> Document:
     """One JSON value; duplicate keys, NaN and lone surrogates are mistakes.
 
     Raises:
         InvalidFileError: every mistake found.
     """
-    has_duplicates = has_odd_numbers = False
+    return _parse(text, source, _Reader(dict))
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal has_duplicates
-        members = dict(pairs)
-        has_duplicates = has_duplicates or len(members) != len(pairs)
-        return members
 
-    def number(word: str) -> float:
-        nonlocal has_odd_numbers
-        value = float(word)
-        has_odd_numbers = has_odd_numbers or not math.isfinite(value)
-        return value
-
+def _parse(text: str, source: str, reader: _Reader) -> Document:
     try:
-        data = json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
+        data = reader.read(text)
     except json.JSONDecodeError as error:
         message = f"Not JSON: {error.msg} (column {error.colno})."
         raise InvalidFileError([Finding("syntax", Severity.ERROR, message, source, error.lineno)]) from None
@@ -65,26 +86,36 @@ def parse_json(text: str, source: str) -> Document:
     except ValueError as error:
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not JSON: {error}.", source)]) from None
     document = Document(data, source, text, is_json=True)
-    if _depth_exceeds(data, MAX_DEPTH):
+    is_deep = text.count("{") + text.count("[") > MAX_DEPTH  # or else it cannot be
+    if is_deep and _depth_exceeds(data, MAX_DEPTH):
         raise InvalidFileError([too_deep(source)])
     findings: list[Finding] = []
-    if has_duplicates:
+    if reader.has_duplicates:
         findings.extend(_repeated_keys(text, source))
-    if has_odd_numbers or "\\ud" in text or "\\uD" in text or has_surrogate(text):
+    if reader.has_odd_numbers or "\\ud" in text or "\\uD" in text or has_surrogate(text):
         findings.extend(_check_json_values(document))
     if findings:
         raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
     return document
 
 
-def parse_json_lines(text: str, source: str) -> Iterator[tuple[int, Any, Finding | None]]:
-    """One `(line number, value, None)` per line that holds something, or `(line number, None, finding)` per mistake."""
+def parse_json_lines(
+    text: str, source: str, make_dict: Callable[[Members], dict[str, Any]] = dict
+) -> Iterator[tuple[int, Any, Finding | None]]:
+    """One `(line number, value, None)` per line that holds something, or `(line number, None, finding)` per mistake.
+
+    Args:
+        text: The lines.
+        source: What to call them.
+        make_dict: Makes each object of its members, of which the last of a name counts.
+    """
+    reader = _Reader(make_dict)
     # Not splitlines(): U+2028 and its like may stand raw inside a JSON string.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield number, parse_json(line, source).data, None
+            yield number, _parse(line, source, reader).data, None
         except InvalidFileError as error:
             for mistake in error.findings:
                 yield number, None, Finding(mistake.rule, mistake.severity, mistake.message, source, number)

@@ -14,6 +14,7 @@ from tests.evals.viewer.runs import HOSTILE, big_run, hostile_run, small_run
 from tests.evals.viewer.writing import PICTURE, page_text
 from tests.wording import mentions
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.viewer import page
 from toolbelt.text import UNSAFE
 
 _PASS = Verdict.NO_REGRESSION
@@ -129,3 +130,12 @@ def test_the_connection_is_left_as_it_was() -> None:
     connection.execute("BEGIN")
     page_text(connection)
     assert connection.in_transaction
+
+
+def test_E10_a_page_of_a_large_run_says_that_it_holds_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = page_text(small_run(20))
+    assert "A sample of" not in whole
+    monkeypatch.setattr(page, "MOST_TRIALS", 30)
+    sampled = page_text(small_run(20))
+    assert mentions(Read.of(sampled).text, "A sample of 10 of 20 cases", f"eval show {RUN} --case")
+    assert len(sampled) < len(whole)

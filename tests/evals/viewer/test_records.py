@@ -93,6 +93,23 @@ def test_a_run_without_trials_has_no_blocks() -> None:
     assert list(read_blocks(database([("m", "full", "")], []), RUN)) == []
 
 
+@pytest.mark.parametrize(
+    ("most", "kept"),
+    [
+        pytest.param(1, [0], id="the-first-alone"),
+        pytest.param(4, [0, 5, 10, 15], id="as-far-apart-as-can-be"),
+        pytest.param(19, [place for place in range(20) if place != 1], id="all-but-one"),
+        pytest.param(20, [*range(20)], id="as-many-as-there-are"),
+        pytest.param(99, [*range(20)], id="more-than-there-are"),
+    ],
+)
+def test_E10_a_sample_has_whole_cases_spread_evenly(most: int, kept: list[int]) -> None:
+    blocks = list(read_blocks(small_run(20), RUN, most_cases=most))
+    assert sum(block.trials for block in blocks) == 3 * len(kept)
+    shown = {case[0] for block in blocks for case in unpacked(block.index)["cases"]}
+    assert shown == {f"case-{case:02}" for case in kept}
+
+
 def test_hostile_texts_come_out_as_they_went_in() -> None:
     for trial, text in zip(trials_of(hostile_run()), HOSTILE, strict=True):
         assert trial["called"] == [text]
