@@ -110,19 +110,35 @@ def test_L14_discover_shows_what_is_discoverable_only() -> None:
         pytest.param({"category": "", "keyword": " "}, ["Git", "github", "search", "web", "memory", "scheduler",
                                                         "dockerhub"], id="blank-is-left-out"),
         pytest.param({"keyword": "ISSUES"}, ["github"], id="a-tools-name-or-description-ignoring-case"),
-        pytest.param({"keyword": "hub"}, ["github", "dockerhub"], id="a-plugins-name"),
+        pytest.param({"keyword": "hub"}, ["dockerhub", "github"], id="a-plugins-name-the-best-first"),
         pytest.param({"keyword": "fetch"}, ["web", "dockerhub"], id="a-description"),
         pytest.param({"keyword": "image fetch"}, ["dockerhub"], id="every-word-in-any-order"),
         pytest.param({"keyword": "fetch", "category": "web"}, ["web"], id="both"),
-        pytest.param({"keyword": "docker_run"}, [], id="nothing-of-what-is-disabled"),
         pytest.param({"keyword": "publish"}, [], id="no-disabled-tool-of-a-discoverable-plugin"),
-        pytest.param({"keyword": "read_file"}, [], id="nothing-of-what-is-active"),
     ],
 )  # fmt: skip
 def test_L14_discover_filters_by_category_and_keyword(question: dict[str, Any], expected: list[str]) -> None:
     answer = reach("guarded").discover(**question)
     assert [entry["plugin"] for entry in answer["plugins"]] == expected
     assert (answer["status"], answer["total"], "message" in answer) == ("ok", len(expected), not expected)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "nearest", "withheld"),
+    [
+        pytest.param("please fetch me an image", ["dockerhub", "web"], [], id="a-whole-sentence"),
+        pytest.param("docker_run", ["scheduler", "dockerhub"], ["docker"], id="nothing-of-what-is-disabled"),
+        pytest.param("read_file", ["search"], ["file"], id="nothing-of-what-is-active"),
+    ],
+)
+def test_S2_where_no_tool_has_all_words_the_nearest_are_found(
+    keyword: str, nearest: list[str], withheld: list[str]
+) -> None:
+    answer = reach("guarded").discover(keyword=keyword)
+    found = [entry["plugin"] for entry in answer["plugins"]]
+    assert found == nearest
+    assert not {*found} & {*withheld}
+    assert mentions(answer["message"], "nearest")
 
 
 def test_L14_of_a_plugin_the_tools_that_match_are_named_and_all_are_counted() -> None:

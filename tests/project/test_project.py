@@ -54,6 +54,16 @@ def test_S1_a_search_toolset_that_pins_no_loadout_is_refused_with_its_line_and_t
     assert (finding.rule, finding.line, "cashier" in finding.message) == ("unknown-loadout", 12, True)
 
 
+def test_S4_a_sessions_listing_names_only_what_its_loadout_has(shop: Path) -> None:
+    tools = ToolRegistry()
+    for plugin in open_project(shop).catalog.plugins:
+        for tool in plugin.tools:
+            tools.register(ExecutableTool(tool.name, tool.description, plugin=plugin.name, function=lambda: "done"))
+    session = open_project(shop).session(tools, loadout="cashier", search="listing=names")
+    (listing,) = (each for each in session.to_definitions() if each["name"] == "search_tools")
+    assert ("refund" in str(listing), "open" in str(listing)) == (True, False)
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.search.samples import CATALOG, make_search
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.search.presets import PRESETS
 from toolbelt.search.search import CalledThrough, make_meta_tools
 
@@ -202,3 +203,12 @@ def test_T3_appending_never_moves_what_is_shown(queries: list[str]) -> None:
         shown = search.shown(found)
         assert shown[: len(before)] == before
         before = shown
+
+
+def test_S4_a_description_that_was_made_from_names_does_not_name_what_is_left_out() -> None:
+    tools = [Tool(f"{verb}_pearl", "Does.") for verb in ("list", "wipe")]
+    catalog = Catalog((Plugin("box", tuple(tools), description=describe_tools(tool.name for tool in tools)),))
+    narrowed = make_search("openai", catalog).within({"box/list_pearl"})
+    (meta_tool,) = narrowed.meta_tools.values()
+    assert "- box: list_pearl" in meta_tool.description
+    assert "wipe" not in meta_tool.description

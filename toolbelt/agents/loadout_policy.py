@@ -9,6 +9,7 @@ from typing import Any
 
 from toolbelt.agents.scoping import checked_name, resolve_registry
 from toolbelt.catalog import Plugin, Tool
+from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.errors import nearest
 from toolbelt.loadouts import Resolution, Status, ToolLoadoutRegistry
 from toolbelt.patterns import fold
@@ -53,7 +54,7 @@ CAPABILITY_TOOLS: Mapping[CapabilityRole, Tool] = MappingProxyType(
                     "category": {"type": ["string", "null"], "description": "Only plugins of this category."},
                     "keyword": {
                         "type": ["string", "null"],
-                        "description": "Only tools in whose name, description or plugin each of these words occurs.",
+                        "description": "Words for what the tool should do; the best match comes first.",
                     },
                     "page": {"type": ["integer", "null"], "minimum": 1, "description": "Which page; 1 if left out."},
                 },
@@ -83,8 +84,14 @@ CAPABILITY_TOOLS: Mapping[CapabilityRole, Tool] = MappingProxyType(
 """Their definitions."""
 
 
+MAX_NEAREST = 5
+"""Tools that `discover_tools` gives where none has all words."""
 Group = tuple[Plugin, tuple[ExecutableTool, ...]]
 """A plugin, and some of its tools."""
+_Found = tuple[Plugin, tuple[ExecutableTool, ...], int]
+"""A plugin, those of its tools that were found, and how many it has."""
+_MAX_QUERY_CHARS = 4_000
+"""Characters of a model's argument that are ranked by."""
 _MAX_REPEATED_CHARS = 100
 """Characters of a model's argument that an answer repeats."""
 
@@ -195,13 +202,15 @@ class LoadoutPolicy(SessionPolicy):
 
         Args:
             category: Without regard to case; `other` for plugins without category. `None` or blank for all.
-            keyword: Words that must all occur in the name or description of a tool or of its plugin.
+            keyword: Words that must all occur in the name or description of a tool or of its plugin. The best come
+                first, as `rank=words` ranks them; where no tool has all of the words, the nearest tools are given.
             page: From 1, of `PAGE_SIZE` plugins each.
 
         Returns:
             `status`, `page`, `pages`, `total` (plugins on all pages), `plugins`, each with the `tools` that match and
-            the `tool_count` that activation would add, and a `message` if the page is empty. For a category that no
-            discoverable plugin has, the status is `unknown_category`, with the known `categories`.
+            the `tool_count` that activation would add, and a `message` if the page is empty or nothing has all words.
+            For a category that no discoverable plugin has, the status is `unknown_category`, with the known
+            `categories`.
         """
         groups = list(self._discoverable())
         category, words = (category or "").strip(), fold(keyword or "").split()
@@ -210,11 +219,10 @@ class LoadoutPolicy(SessionPolicy):
             if not in_category:
                 return _unknown_category(category, groups)
             groups = in_category
-        matching = ((plugin, _matching(plugin, tools, words), len(tools)) for plugin, tools in groups)
+        found, is_nearest = _find(groups, words)
         hits = [
             {**self._entry(plugin, tools), "description": self._description(plugin), "tool_count": count}
-            for plugin, tools, count in matching
-            if tools
+            for plugin, tools, count in found
         ]
         pages = -(-len(hits) // PAGE_SIZE)
         shown = hits[(page - 1) * PAGE_SIZE : page * PAGE_SIZE] if page >= 1 else []
@@ -223,6 +231,8 @@ class LoadoutPolicy(SessionPolicy):
             answer["message"] = "Nothing matches." if words or category else "There is nothing else to discover."
         elif not shown:
             answer["message"] = f"There is no page {page}; pages go from 1 to {pages}."
+        elif is_nearest:
+            answer["message"] = "No tool has all of these words; these are the nearest."
         return answer
 
     def activate(self, plugin: str) -> CapabilityAnswer:
@@ -329,3 +339,20 @@ def _matching(plugin: Plugin, tools: Sequence[ExecutableTool], words: Sequence[s
         return fold(f"{plugin.name}\n{plugin.description}\n{tool.name}\n{tool.description}")
 
     return tuple(tool for tool in tools if all(word in text(tool) for word in words)) if words else tuple(tools)
+
+
+def _find(groups: Sequence[Group], words: Sequence[str]) -> tuple[list[_Found], bool]:
+    """Of each plugin the tools that have all words, the best first; and whether these are only the nearest."""
+    if not words:
+        return [(plugin, tools, len(tools)) for plugin, tools in groups], False
+    there = {tool.name for _, tools in groups for tool in tools}
+    known = [tool for plugin, _ in groups for tool in plugin.tools if tool.name in there]
+    hits = WordsIndex(known, with_plugins=True).search(" ".join(words)[:_MAX_QUERY_CHARS], len(known))
+    places = {hit.tool.name: place for place, hit in enumerate(hits)}
+    found = [(plugin, _matching(plugin, tools, words), len(tools)) for plugin, tools in groups]
+    is_nearest = not any(tools for _, tools, _ in found)
+    if is_nearest:
+        near = {hit.tool.name for hit in hits[:MAX_NEAREST]}
+        found = [(plugin, tuple(tool for tool in tools if tool.name in near), len(tools)) for plugin, tools in groups]
+    found = [entry for entry in found if entry[1]]
+    return sorted(found, key=lambda entry: min(places.get(tool.name, len(places)) for tool in entry[1])), is_nearest

@@ -50,5 +50,8 @@ def make_policies(
     if search is not None:
         settings = parse_search(search, project.config.searches)
         pinned = find_pinned(settings, project.catalog, project.registry)
-        policies.append(SearchPolicy(settings, open_project_ranker(project, settings.rank), project.catalog, pinned))
+        resolution = None if loadout is None else project.registry.resolve(loadout, project.catalog)
+        ids = None if resolution is None else {tool.id for tool in resolution.active_tools}
+        ranker = open_project_ranker(project, settings.rank)
+        policies.append(SearchPolicy(settings, ranker, project.catalog, pinned, ids))
     return policies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,7 @@ class SearchPolicy(SessionPolicy):
         ranker: Of the settings' `rank`.
         catalog: Has the descriptions of groups; the tools are those of the session. `None` for no descriptions.
         pinned: Ids of the catalog's tools that are always shown, as `find_pinned` gives them.
+        ids: Of the catalog's tools that the session may have, which a listing names; `None` for all.
     """
 
     name = "search"
@@ -42,6 +43,7 @@ class SearchPolicy(SessionPolicy):
         ranker: Ranker,
         catalog: Catalog | None = None,
         pinned: Iterable[str] = (),
+        ids: Collection[str] | None = None,
     ) -> None:
         self.found: Found = ()
         self._settings = settings
@@ -51,7 +53,7 @@ class SearchPolicy(SessionPolicy):
         self._begins = True
         self._message: str | None = None
         self._tools = ToolRegistry()
-        self._whole = self._search = Search(self._catalog, settings, ranker, pinned=self._pinned)
+        self._whole = self._search = Search(self._catalog, settings, ranker, pinned=self._pinned, ids=ids)
         self._meta_tools = tuple(self._whole.meta_tools.values())
         self._ids: Mapping[str, str] = {}
         self._names: Mapping[str, str] = {}
