@@ -31,4 +31,5 @@ def import_reference(reference: PythonReference) -> object:
     try:
         return getattr(module, attribute)
     except AttributeError:
-        raise NotFoundError(f"attribute of {module_name}", attribute, vars(module)) from None
+        names = [name for name in vars(module) if not name.startswith("_")]
+        raise NotFoundError(f"attribute of {module_name}", attribute, names) from None
