@@ -299,7 +299,7 @@ def run(
     finished = start_run(request, execution, EvalConsoleReporter())
     if report is not None:
         write_report(finished, Path(report))
-    return show_end(finished, response_cache, as_json=as_json, details=details)
+    return show_end(finished, response_cache, as_json=as_json, details=details, engine=engine)
 
 
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
@@ -338,7 +338,7 @@ def resume(
         engine=engine,
     )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
-    return show_end(run, response_cache, as_json=as_json, details=details)
+    return show_end(run, response_cache, as_json=as_json, details=details, engine=engine)
 
 
 def _choose_decision(baseline: str | None, margin: float, *, until_decided: bool) -> Decision | None:

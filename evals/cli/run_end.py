@@ -12,18 +12,22 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
+from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.render.screen import notify, progress
 from toolbelt.text import plural
 
 
-def show_end(run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool) -> int:
+def show_end(
+    run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool, engine: EngineChoice = ONE_PROCESS
+) -> int:
     """Print what a run came to, the result last unless something is in its way, and give the exit code."""
     with RunStore(run.store, must_exist=True) as store:
         summary = summarize(store.connection, run.id)
         problem = _describe_unrecorded(run, response_cache) if run.not_recorded else ""
-        problem = problem or _find_problem(summary, run.end, store.find_common_error(run.id), store.spent(run.id)[0])
+        error, requests = store.find_common_error(run.id), store.spent(run.id)[0]
+        problem = problem or _find_problem(summary, run.end, error, requests, engine)
         if not problem:
             notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
         show_run(store, summary, as_json=as_json, details=details)
@@ -39,9 +43,9 @@ def _describe_unrecorded(run: Run, response_cache: Sequence[str]) -> str:
     return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
 
 
-def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int) -> str:
+def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int, engine: EngineChoice) -> str:
     """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
-    resume_line = f"toolbelt eval resume {summary.run}"
+    resume_line = f"toolbelt eval resume {summary.run}{engine.as_option}"
     if end is RunEnd.INCOMPLETE:
         failed = "; with --retry-errors what failed, too" if summary.errors else ""
         return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}"
