@@ -83,4 +83,4 @@ def test_the_files_of_the_docs_run_commands_that_there_are() -> None:
     for _, _, name, *words in commands:
         if command := {"run": run, "merge": merge}.get(name):
             command.make_context(name, words)
-    assert [words[2] for words in commands].count("run") == 5
+    assert [words[2] for words in commands].count("run") == 8
