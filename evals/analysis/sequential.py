@@ -20,7 +20,6 @@ from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.stores.sqlite_files import transaction
 from toolbelt.text import plural
 
 
@@ -63,9 +62,8 @@ def take_look(store: RunStore, run: str, number: int) -> bool:
     is_decided = bool(verdicts) and all(
         pair.verdict not in (None, Verdict.INSUFFICIENT_DATA) for pair in comparison.pairs
     )
-    _replace_plan(
-        store, run, replace(row.plan, decision=decision.with_look(number, is_decided=is_decided, verdicts=verdicts))
-    )
+    looked = decision.with_look(number, is_decided=is_decided, verdicts=verdicts)
+    store.replace_plan(run, replace(row.plan, decision=looked))
     return is_decided
 
 
@@ -125,10 +123,3 @@ def _decision(plan: Plan) -> Decision:
     if plan.decision is None:
         raise ValueError("This run has no looks.")
     return plan.decision
-
-
-def _replace_plan(store: RunStore, run: str, plan: Plan) -> None:
-    """Store the plan, and with it how many trials of each arm there are, as a run that is decided has no others."""
-    with store.guarded(), transaction(store.connection):
-        store.connection.execute("UPDATE runs SET plan = ? WHERE run = ?", (plan.to_json(), run))
-        store.connection.execute("UPDATE arms SET planned = ? WHERE run = ?", (plan.per_arm, run))

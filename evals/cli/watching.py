@@ -145,13 +145,13 @@ class ProgressDisplay:
             Row(
                 arm.label,
                 (
-                    Count(tally.finished, self.plan.per_arm),
+                    Count(tally.finished, self.plan.planned_of(place)),
                     Span(tally.accuracy),
                     Count(tally.errors),
                     Span(f"${tally.cost_usd:,.4f}"),
                 ),
             )
-            for arm, tally in zip(self.plan.arms[:rows_shown], self.tallies, strict=False)
+            for place, (arm, tally) in enumerate(zip(self.plan.arms[:rows_shown], self.tallies, strict=False))
         )
         hidden = len(self.plan.arms) - rows_shown
         more = [Note(f"and {plural(hidden, 'more arm')}", Tone.FAINT)] if hidden > 0 else []

@@ -13,6 +13,7 @@ from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, r
 from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.rounds import Decision, read_decision
 from toolbelt.evals.running.shards import Shard
+from toolbelt.evals.running.top_up import TopUp, read_top_up
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.providers.chat import Sampling
@@ -165,6 +166,7 @@ class Plan(RunSettings):
         arms: In the order asked for.
         cases: How many are asked, after filtering; of a shard, by all shards together.
         shard_cases: How many of them the shard asks; 0 in a whole plan.
+        top_up: How far each arm is asked, where some were asked further than others; `epochs` is the most of them.
         merged: Of a run that shards were merged into: by shard, such as `3/8`, the run that it was.
         excluded: Cases of the dataset that cannot be asked, by reason.
         tokenizer: What counts where a model's own tokenizer is not known.
@@ -206,6 +208,7 @@ class Plan(RunSettings):
     tools: Mapping[str, str] = field(default_factory=dict)
     shard_cases: int = 0
     merged: Mapping[str, str] = field(default_factory=dict)
+    top_up: TopUp | None = None
 
     def __post_init__(self) -> None:
         """A stored plan is read as it was written; `RunSettings` refused what must not be asked for."""
@@ -218,7 +221,7 @@ class Plan(RunSettings):
     @property
     def size(self) -> int:
         """The number of trials."""
-        return self.per_arm * len(self.arms)
+        return sum(map(self.planned_of, range(len(self.arms))))
 
     @property
     def numbers(self) -> int:
@@ -237,6 +240,10 @@ class Plan(RunSettings):
         """The number of trials of each arm."""
         return self.epochs * self.asked_cases
 
+    def planned_of(self, arm: int) -> int:
+        """The number of trials of an arm, by its place; that of each, but where some were asked further."""
+        return self.per_arm if self.top_up is None else self.top_up.asked[arm] * self.asked_cases
+
     @property
     def selection(self) -> str:
         """A digest of which cases this run asks, in which order."""
@@ -254,12 +261,13 @@ class Plan(RunSettings):
             positions: Of the cases that are asked, in order; all if `None`.
         """
         arms = len(self.arms)
+        asked = (self.epochs,) * arms if self.top_up is None else self.top_up.asked
         for epoch in range(self.epochs):
             for case in range(self.cases) if positions is None else positions:
                 first = (epoch * self.cases + case) * arms
                 for slot in range(arms):
                     arm = (slot + case + epoch) % arms
-                    if first + arm not in done:
+                    if epoch < asked[arm] and first + arm not in done:
                         yield Trial(first + arm, case, arm, epoch)
 
     def to_json(self) -> str:
@@ -282,6 +290,7 @@ class Plan(RunSettings):
             **({"ask_anyway": True} if self.ask_anyway else {}),
             **({"shard": str(self.shard)} if self.shard else {}),
             **({"until_decided": self.decision.describe(self.cases)} if self.decision else {}),
+            **({"top_up": {"epochs": self.top_up.epochs, "level": self.top_up.level}} if self.top_up else {}),
             **({"merged_shards": len(self.merged)} if self.merged else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
@@ -293,7 +302,7 @@ class Plan(RunSettings):
             "catalog_name",
             *(
                 key
-                for key in ("served", "tools", "shard", "shard_cases", "merged", "decision")
+                for key in ("served", "tools", "shard", "shard_cases", "merged", "decision", "top_up")
                 if not getattr(self, key)
             ),
         ):
@@ -345,6 +354,7 @@ class Plan(RunSettings):
             shard_cases=data.get("shard_cases", 0),
             merged=data.get("merged", {}),
             decision=read_decision(data.get("decision")),
+            top_up=read_top_up(data.get("top_up")),
         )
 
 

@@ -214,7 +214,9 @@ def _find_wrong_arms(connection: sqlite3.Connection, file: str, run: str, plan: 
     rows = connection.execute(
         "SELECT arm, model, toolset, variant, planned FROM arms WHERE run = ? ORDER BY arm", (run,)
     )
-    planned = ((number, arm.model, arm.toolset, arm.variant, plan.per_arm) for number, arm in enumerate(plan.arms))
+    planned = (
+        (number, arm.model, arm.toolset, arm.variant, plan.planned_of(number)) for number, arm in enumerate(plan.arms)
+    )
     for number, (found, wanted) in enumerate(zip_longest(rows, planned)):
         if found != wanted:
             yield _finding(file, f"arms: arm {number}", f"it is {found}, and the plan of the run has {wanted}")

@@ -149,6 +149,13 @@ class RunStore:
             [(run, n, arm.model, arm.toolset, arm.variant, by, plan.per_arm) for n, (arm, by) in enumerate(arms)],
         )
 
+    def replace_plan(self, run: str, plan: Plan) -> None:
+        """Store a plan of the same arms, and with it how many trials of each there are."""
+        planned = [(plan.planned_of(arm), run, arm) for arm in range(len(plan.arms))]
+        with self.guarded(), transaction(self.connection):
+            self.connection.execute("UPDATE runs SET plan = ? WHERE run = ?", (plan.to_json(), run))
+            self.connection.executemany("UPDATE arms SET planned = ? WHERE run = ? AND arm = ?", planned)
+
     def runs(self) -> list[RunRow]:
         """Every run, the latest first; raises `InvalidFileError` for rows that toolbelt did not write."""
         with self.guarded():

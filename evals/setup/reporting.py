@@ -66,6 +66,8 @@ class NoteKind(StrEnum):
     """Which workers run the trials, and where they can be watched."""
     DECISION = "decision"
     """What a run that stops when it is decided came to, and what that saved."""
+    TOP_UP = "top_up"
+    """A gate asks a further epoch of arms whose verdict is open."""
     RETRIED = "retried"
     """Trials that failed are run again."""
     RECORDED = "recorded"

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -95,30 +96,67 @@ def find_bounds(shares: Sequence[float], alpha: float = ALPHA, spending: Spendin
     if not shares or shares[0] <= 0 or shares[-1] > 1 or any(b <= a for a, b in pairwise(shares)):
         raise ValueError(f"Shares of looks rise, from above 0 to at most 1; {list(shares)} do not.")
     bounds: list[float] = []
-    spent = before = 0.0
-    grid = weights = np.zeros(1)
+    walk, spent = _Walk(), 0.0
     for share in shares:
-        left, step = spending(share, alpha) - spent, math.sqrt(share - before)
-        sums = np.zeros(1) if not bounds else grid
-        density = (
-            np.ones(1) if not bounds else weights
-        )  # of the sum where no bound was crossed, times the grid's weights
-        bound = _find_bound(sums, density, step, math.sqrt(share), left)
-        bounds.append(bound)
-        grid = np.linspace(-_REACH * math.sqrt(share), bound * math.sqrt(share), _POINTS)
-        steps = (grid[:, None] - sums[None, :]) / step
-        weights = (np.exp(-0.5 * steps**2) / (step * math.sqrt(2 * math.pi))) @ density * _simpson(grid)
-        spent, before = spending(share, alpha), share
+        left = spending(share, alpha) - spent
+        bounds.append(_bisect(partial(walk.crossing, share), left))
+        walk, spent = walk.on(share, bounds[-1]), spending(share, alpha)
     return tuple(bounds)
 
 
-def _find_bound(sums: Floats, density: Floats, step: float, scale: float, wanted: float) -> float:
-    """The bound that is first crossed at this look with the chance wanted."""
+@cache
+def find_level(shares: tuple[float, ...], alpha: float = ALPHA) -> float:
+    """The level of the intervals at all looks, where it is the same at each (Pocock 1977, Biometrika 64, 191-199).
+
+    Args:
+        shares: Of the information, at each look; rising, above 0 and up to 1.
+        alpha: One-sided error over all looks.
+    """
+
+    def crossing(bound: float) -> float:
+        walk, crossed = _Walk(), 0.0
+        for share in shares:
+            crossed += walk.crossing(share, bound)
+            walk = walk.on(share, bound)
+        return crossed
+
+    return 1 - 2 * _tail(_bisect(crossing, alpha, halvings=26))
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A Brownian motion as far as no bound was crossed.
+
+    Attributes:
+        share: Of the information.
+        sums: Where it may be by then, on a grid.
+        density: There, times the grid's weights.
+    """
+
+    share: float = 0.0
+    sums: Floats = field(default_factory=lambda: np.zeros(1))
+    density: Floats = field(default_factory=lambda: np.ones(1))
+
+    def crossing(self, share: float, bound: float) -> float:
+        """The chance to be beyond a bound at the next look."""
+        steps = (bound * math.sqrt(share) - self.sums) / math.sqrt(share - self.share)
+        return float(normal_tail(steps) @ self.density)
+
+    def on(self, share: float, bound: float) -> _Walk:
+        """As it is after that look, where it did not cross."""
+        grid = np.linspace(-_REACH * math.sqrt(share), bound * math.sqrt(share), _POINTS)
+        step = math.sqrt(share - self.share)
+        steps = (grid[:, None] - self.sums[None, :]) / step
+        density = (np.exp(-0.5 * steps**2) / (step * math.sqrt(2 * math.pi))) @ self.density
+        return _Walk(share, grid, density * _simpson(grid))
+
+
+def _bisect(crossing: Callable[[float], float], wanted: float, halvings: int = _HALVINGS) -> float:
+    """The bound that is crossed with the chance wanted."""
     low, high = 0.0, 40.0
-    for _ in range(_HALVINGS):
+    for _ in range(halvings):
         middle = (low + high) / 2
-        crossed = float(normal_tail((middle * scale - sums) / step) @ density)
-        low, high = (middle, high) if crossed > wanted else (low, middle)
+        low, high = (middle, high) if crossing(middle) > wanted else (low, middle)
     return (low + high) / 2
 
 

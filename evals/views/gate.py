@@ -12,7 +12,12 @@ from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_f
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.analysis.gate.changed_tools import put_first
-from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
+from toolbelt.evals.analysis.gate.gate_text import (
+    describe_changed,
+    describe_check_reason,
+    describe_further,
+    describe_lost,
+)
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult, LostTool
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.result_text import describe_model
@@ -55,9 +60,11 @@ def gate_view(result: GateResult, *, details: bool = False) -> Iterator[Block]:
     for pair in result.comparison.pairs if result.comparison else ():
         if any(flip.change < 0 for flip in pair.flips):
             lost = [tool for tool in result.lost if tool.arm.key == pair.new.key]
-            yield from _flips(pair, lost, result.run.epochs, {tool.tool for tool in result.changed})
+            yield from _flips(pair, lost, result.run.epochs_of(pair.new), {tool.tool for tool in result.changed})
     if result.comparison and result.comparison.differences:
         yield Listing(tuple(Span(line, Tone.FAINT) for line in describe_differences(result.comparison)))
+    if further := describe_further(result):
+        yield Note(further, Tone.FAINT)
     if step := next_step(result):
         yield Note(step, Tone.FAINT)
 

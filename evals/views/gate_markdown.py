@@ -14,7 +14,12 @@ from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
 from toolbelt.evals.analysis.gate.changed_tools import put_first
-from toolbelt.evals.analysis.gate.gate_text import describe_changed, describe_check_reason, describe_lost
+from toolbelt.evals.analysis.gate.gate_text import (
+    describe_changed,
+    describe_check_reason,
+    describe_further,
+    describe_lost,
+)
 from toolbelt.evals.analysis.gate.verdict import GateCheck, GateResult
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.views.gate import describe_asked, next_step, short_labels
@@ -85,6 +90,8 @@ def _comment(result: GateResult, most_flips: int) -> Iterator[Block]:
         )
     if comparison is not None and comparison.pairs:
         yield _arms(result, comparison)
+    if further := describe_further(result):
+        yield Note(f"{further[0].upper()}{further[1:]}.")
     if step := next_step(result):
         yield Note(step)
     if comparison is not None:
@@ -139,7 +146,7 @@ def _arms(result: GateResult, comparison: Comparison) -> Table:
             (
                 Span(_both(pair.contrast(measure), format_share)),
                 Span(_difference(pair.contrast(measure), comparison.margin)),
-                Span(count_flips(pair.flips, result.run.epochs, pair.left_out) if pair.flips else NOTHING),
+                Span(count_flips(pair.flips, result.run.epochs_of(pair.new), pair.left_out) if pair.flips else NOTHING),
                 Span(_amount(pair.contrast(Measure.PROMPT_TOKENS))),
                 *([Span(_both(pair.contrast(Measure.COST_USD), format_cost))] * has_cost),
             ),
@@ -174,7 +181,7 @@ def _amount(contrast: Contrast) -> str:
 
 
 def _flips(result: GateResult, comparison: Comparison, most: int) -> Iterator[Details]:
-    measure, epochs = result.limits.measure, result.run.epochs
+    measure = result.limits.measure
     tools = {tool.tool for tool in result.changed}
     changed = [pair for pair in comparison.pairs if pair.flips]
     columns = (Column("was", is_text=True), Column("is now", is_text=True))
@@ -190,7 +197,8 @@ def _flips(result: GateResult, comparison: Comparison, most: int) -> Iterator[De
         more = pair.flip_counts.total - most_rows
         note = (Note(f"… and {plural(more, 'more case')}."),) if more > 0 else ()
         yield Details(
-            f"{pair.new.label}: {count_flips(pair.flips, epochs, pair.left_out)}", (Table("case", columns, rows), *note)
+            f"{pair.new.label}: {count_flips(pair.flips, result.run.epochs_of(pair.new), pair.left_out)}",
+            (Table("case", columns, rows), *note),
         )
 
 

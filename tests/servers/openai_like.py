@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import hashlib
 import json
 import socket
 import struct
@@ -332,9 +333,30 @@ async def _embeds_until(request: web.BaseRequest, asked: Asked) -> web.StreamRes
     return _error(400, "No more.", "invalid")
 
 
+def _flaky() -> Behaviour:
+    """Does what the user says, but for so many percent of what is said: of those now and then nothing, by chance that
+    goes by the request and how often it came, so that it is the same in whatever order requests come.
+    """
+    before: Counter[str] = Counter()
+
+    async def answer(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+        body = json.dumps(asked.body, sort_keys=True)
+        before[body] += 1
+        is_flaky = _draw(asked.last_user_text) % 100 < asked.number
+        is_lost = is_flaky and _draw(f"{before[body]} {body}") % 2
+        return _json(replies.no_call(asked) if is_lost else replies.echo_tool(asked))
+
+    return answer
+
+
+def _draw(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
 BEHAVIOURS: Mapping[str, Behaviour] = {
     "pick-first": _always(replies.pick_first),
     "echo-tool": _always(replies.echo_tool),
+    "flaky": _flaky(),
     "parallel": _always(replies.parallel),
     "none": _always(replies.no_call),
     "with-cache": _always(replies.with_cache),

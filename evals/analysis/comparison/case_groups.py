@@ -61,7 +61,8 @@ class CaseResult:
 
     def least(self, measure: Measure, left_out: int) -> float:
         """Share of all epochs but so many, what is not scored among them counted as lost."""
-        return self.count(measure) / (self.epochs - left_out)
+        epochs = self.epochs - left_out
+        return self.count(measure) / epochs if epochs else 0.0  # none is left of an arm that was asked less often
 
     def most(self, measure: Measure) -> float | None:
         """Share of the epochs that fitted, what is in doubt counted as won; `None` where none did."""

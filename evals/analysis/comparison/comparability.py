@@ -32,11 +32,18 @@ def _find_incomparable(old: SideInfo, new: SideInfo) -> Iterator[Mismatch]:
         yield Mismatch(Aspect.DATASET)
     elif old.chosen != new.chosen or (old.cases != new.cases and not (old.sequential or new.sequential)):
         yield Mismatch(Aspect.SELECTION)
-    if old.epochs != new.epochs:
+    if old.epochs != new.epochs and not _is_asked_further(old, new):
         yield Mismatch(Aspect.EPOCHS)
     for setting in sorted(old.settings.keys() | new.settings.keys()):
         if old.settings.get(setting) != new.settings.get(setting):
             yield Mismatch(Aspect.SETTING, (setting,))
+
+
+def _is_asked_further(old: SideInfo, new: SideInfo) -> bool:
+    """Whether one side is a run whose arms may be asked as often as the other; as many epochs of both are compared."""
+    return any(
+        side.top_up is not None and side.top_up.epochs == other.epochs for side, other in ((old, new), (new, old))
+    )
 
 
 def _find_differences(old: SideInfo, new: SideInfo) -> Iterator[Mismatch]:
@@ -59,5 +66,7 @@ def _find_side_notes(side: SideInfo) -> Iterator[SideNote]:
         yield SideNote(SideProblem.UNFINISHED, side)
     if side.sequential:
         yield SideNote(SideProblem.SEQUENTIAL, side)
+    if side.top_up:
+        yield SideNote(SideProblem.TOPPED_UP, side)
     if side.drafts:
         yield SideNote(SideProblem.DRAFTS, side)

@@ -28,6 +28,7 @@ from toolbelt.evals.analysis.comparison.reasons import (
     Mismatch,
 )
 from toolbelt.evals.analysis.comparison.shares import IntervalSettings, UnjudgedContrast, find_difference, give_verdicts
+from toolbelt.evals.analysis.evidence.case_table import as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
 from toolbelt.evals.statistics.verdict import SIGNIFICANT
@@ -141,7 +142,9 @@ def compare_arms(
         ValueError: the margin is out of range, or there are too few resamples.
     """
     reasons = find_incomparable(old.about, new.about)
-    designs = [about.sequential for about in (old.about, new.about) if about.sequential is not None]
+    designs = [
+        design for about in (old.about, new.about) for design in (about.sequential, about.top_up) if design is not None
+    ]
     level = max((design.level for design in designs), default=LEVEL)
     comparison = Comparison(
         old=old.about,
@@ -189,8 +192,16 @@ def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmNam
         if old_arm != read:
             before, read = old.read(old_arm), old_arm
         after, asked = new.read(new_arm), min(old.about.cases, new.about.cases)
-        cases = pair_cases(*_asked_in_both(old, new, before, after), asked, old.about.epochs)
-        yield old.arms[old_arm], new.arms[new_arm], cases
+        epochs = min(old.about.epochs_of(old.arms[old_arm]), new.about.epochs_of(new.arms[new_arm]))
+        shown, judged = _asked_in_both(old, new, before, after)
+        shown, judged = _first_epochs(old, old_arm, shown, epochs), _first_epochs(new, new_arm, judged, epochs)
+        yield old.arms[old_arm], new.arms[new_arm], pair_cases(shown, judged, asked, epochs)
+
+
+def _first_epochs(side: Side, arm: int, cases: Mapping[str, CaseEvidence], epochs: int) -> Mapping[str, CaseEvidence]:
+    """The cases of an arm with as many epochs as the other has, so that both are compared over equally many."""
+    own = side.about.epochs_of(side.arms[arm])
+    return cases if own == epochs else as_table(cases, own).first_epochs(epochs)
 
 
 def _asked_in_both(

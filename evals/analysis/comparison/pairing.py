@@ -236,7 +236,7 @@ def _pair_groups(arms: Sequence[_Arm], groups: Sequence[Sequence[_Arm]]) -> Pair
 
 def _read_arm(side: Side, place: int) -> _Arm:
     ended: Counter[Outcome] = Counter()
-    for attempt, trials in as_table(side.read(place), side.about.epochs).count_ends():
+    for attempt, trials in as_table(side.read(place), side.about.epochs_of(side.arms[place])).count_ends():
         ended[attempt.outcome] += trials
     too_long, is_scored = ended[Outcome.CONTEXT_OVERFLOW], any(outcome.is_scored for outcome in ended)
     # Where most trials failed, that is why nothing was scored.

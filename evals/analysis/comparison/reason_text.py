@@ -170,7 +170,8 @@ def _must_agree(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
     if mismatch.aspect is Aspect.EPOCHS:
         return (
             f"Cases were not asked equally often: --epochs is {old.epochs} in {old_name}, {new.epochs} in {new_name}; "
-            f"{_repeat(again)} with --epochs {like.epochs}."
+            f"{_repeat(again)} with --epochs {like.epochs}"
+            f"{', or gate it with --top-up' if new.epochs < old.epochs and not new.is_baseline else ''}."
         )
     (setting,) = mismatch.names
     flag = "--" + setting.replace("_", "-")
@@ -266,6 +267,8 @@ def describe_side_note(note: SideNote) -> str:
         return f"{plural(side.drafts, 'case')} of the {side.cases} in {name} {are} that nobody has reviewed."
     if note.problem is SideProblem.SEQUENTIAL:
         return _describe_looks(side, name)
+    if note.problem is SideProblem.TOPPED_UP:
+        return _describe_top_up(side, name)
     why = f": {side.reason.rstrip('.')}" if side.reason else ""
     # A running one goes on by itself, and a baseline cannot.
     goes_on = side.status == "running" or side.is_baseline
@@ -280,6 +283,16 @@ def _describe_looks(side: SideInfo, name: str) -> str:
     return (
         f"{name[0].upper()}{name[1:]} is run until it is decided: {when}, look {design.look} of {design.looks}. "
         f"Intervals are of {design.level:.2%} here, so that all looks together err as a single one of 95%."
+    )
+
+
+def _describe_top_up(side: SideInfo, name: str) -> str:
+    top_up = side.top_up
+    assert top_up is not None  # noqa: S101  what the note is of
+    asked = ", ".join(f"{arm} ×{epochs}" for arm, epochs in top_up.asked.items())
+    return (
+        f"{name[0].upper()}{name[1:]} is asked further where verdicts are open, up to {top_up.epochs} epochs: {asked}. "
+        f"Intervals are of {top_up.level:.2%} here, so that all looks together err as a single one of 95%."
     )
 
 

@@ -139,6 +139,7 @@ class SideProblem(StrEnum):
     UNFINISHED = "unfinished"
     DRAFTS = "drafts"
     SEQUENTIAL = "sequential"
+    TOPPED_UP = "topped_up"
 
 
 @dataclass(frozen=True, slots=True)

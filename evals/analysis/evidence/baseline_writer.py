@@ -93,11 +93,14 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
         why = f" ({about.reason.rstrip('.')})" if about.reason else ""
         hint = "wait for it to end" if about.status == "running" else f"go on with: {again}"
         reasons.append(f"it is {about.status}{why}; {hint}")
+    if about.top_up:
+        most = about.top_up.epochs
+        reasons.append(f"its arms were asked unequally often, as verdicts were open: run it with --epochs {most}")
     errors = missing = 0
     for arm in range(len(side.arms)) if arms is None else arms:
         attempts = [attempt for case in side.read(arm).values() for attempt in case.attempts]
         errors += sum(attempt is not None and attempt.outcome is Outcome.ERROR for attempt in attempts)
-        missing += about.cases * about.epochs - sum(attempt is not None for attempt in attempts)
+        missing += about.cases * about.epochs_of(side.arms[arm]) - sum(attempt is not None for attempt in attempts)
     if missing and about.status == "finished":
         reasons.append(f"{plural(missing, 'trial')} have not finished; go on with: {again}")
     if errors:

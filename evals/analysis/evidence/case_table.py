@@ -135,6 +135,11 @@ class CaseTable(Mapping[str, CaseEvidence]):
         """How often each case was to be asked."""
         return int(self.end_of.shape[1])
 
+    def first_epochs(self, epochs: int) -> CaseTable:
+        """The same without later epochs."""
+        figures = {name: column[:, :epochs] for name, column in self._figures.items()}
+        return CaseTable(self.names, self.ends, self.end_of[:, :epochs], figures, self._responses)
+
     def case(self, place: int) -> CaseEvidence:
         """A case by its place."""
         names, case = self.names, self.names.id(place)

@@ -134,6 +134,21 @@ class SequentialInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class TopUpInfo:
+    """What is known of a run whose arms were asked further where their verdict was open.
+
+    Attributes:
+        epochs: The most epochs of an arm.
+        level: Of the intervals at every look, a fraction.
+        asked: Epochs of each arm, by its label.
+    """
+
+    epochs: int
+    level: float
+    asked: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class SideInfo:
     """What a side is of.
 
@@ -160,6 +175,7 @@ class SideInfo:
             are not kept, as in runs and baselines of earlier versions.
         responses: Of each model that is asked over a response cache, which answers were recorded and which asked; in a
             baseline all count as recorded.
+        top_up: Set where arms were asked further than others; `epochs` is the most of them.
         sequential: Set where the cases are those of a run that may stop early, whose bounds hold for comparisons.
     """
 
@@ -183,6 +199,11 @@ class SideInfo:
     tools: Mapping[str, str] = field(default_factory=dict)
     responses: tuple[ModelResponses, ...] = ()
     sequential: SequentialInfo | None = None
+    top_up: TopUpInfo | None = None
+
+    def epochs_of(self, arm: ArmName) -> int:
+        """How often an arm is asked each case."""
+        return self.epochs if self.top_up is None else self.top_up.asked[arm.label]
 
 
 class Side(Protocol):

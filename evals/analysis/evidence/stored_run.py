@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.case_table import CaseTable, TableBuilder
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SequentialInfo, SideInfo
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SequentialInfo, SideInfo, TopUpInfo
 from toolbelt.evals.analysis.summary.responses import read_answers, read_responses
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.running.plan import Plan
@@ -41,8 +42,12 @@ class StoredRun:
     def __init__(self, store: RunStore, row: RunRow) -> None:
         self._connection: sqlite3.Connection = store.connection
         plan = row.plan
-        self._run, self._epochs = row.run, plan.epochs
+        self._run = row.run
         self._grid = max(1, len(plan.arms)), max(1, plan.cases)
+        rows = self._connection.execute(
+            "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
+        )
+        self._arms = tuple(ArmName(*names) for names in rows)
         self._about = SideInfo(
             name=row.run,
             dataset=plan.dataset_name,
@@ -66,11 +71,8 @@ class StoredRun:
             tools=plan.tools,
             responses=read_responses(self._connection, row.run, len(plan.arms)),
             sequential=_describe_design(plan),
+            top_up=_describe_top_up(plan, self._arms),
         )
-        rows = self._connection.execute(
-            "SELECT model, toolset, variant, tokenizer FROM arms WHERE run = ? ORDER BY arm", (row.run,)
-        )
-        self._arms = tuple(ArmName(*names) for names in rows)
         self._last: tuple[int, CaseTable] | None = None
 
     @property
@@ -94,12 +96,13 @@ class StoredRun:
         return self._last[1]
 
     def _read(self, arm: int, before: CaseTable | None) -> CaseTable:
+        epochs = self._about.epochs_of(self._arms[arm])
         # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
-        order, grid = ("trial / ? % ?, trial", self._grid) if self._epochs > 1 else ("trial", ())
+        order, grid = ("trial / ? % ?, trial", self._grid) if epochs > 1 else ("trial", ())
         # The names are this module's own.
         columns = _COLUMNS.format(cost=_WITH_ORIGINAL_COST if self._about.responses else "cost_usd")
         query = f"SELECT {columns} FROM trials WHERE run = ? AND arm = ? ORDER BY {order}"  # noqa: S608
-        builder = TableBuilder(self._epochs, _make_end)
+        builder = TableBuilder(epochs, _make_end)
         with read_snapshot(self._connection):
             for case, cluster, kind, epoch, *rest in self._connection.execute(query, (self._run, arm, *grid)):
                 builder.begin(case, cluster, kind)
@@ -120,6 +123,13 @@ def _describe_design(plan: Plan) -> SequentialInfo | None:
     last = decision.last_look
     rounds, taken = decision.rounds, 0 if last is None else last + 1
     return SequentialInfo(rounds[max(0, taken - 1)].level, taken, len(rounds), plan.cases, decision.end is not None)
+
+
+def _describe_top_up(plan: Plan, arms: Sequence[ArmName]) -> TopUpInfo | None:
+    if (top_up := plan.top_up) is None:
+        return None
+    asked = {arm.label: epochs for arm, epochs in zip(arms, top_up.asked, strict=True)}
+    return TopUpInfo(top_up.epochs, top_up.level, asked)
 
 
 def _flags(plan: Plan) -> dict[str, Any]:

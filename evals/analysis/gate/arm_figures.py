@@ -65,7 +65,8 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
         measure: `accuracy` or `solved`.
     """
     about = side.about
-    cases = as_table(side.read(arm), about.epochs)
+    epochs = about.epochs_of(side.arms[arm])
+    cases = as_table(side.read(arm), epochs)
     counts: Counter[Outcome] = Counter()
     for attempt, trials in cases.count_ends():
         counts[attempt.outcome] += trials
@@ -73,13 +74,13 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
     right = cases.by_end(lambda end: end is not None and end.is_scored and is_right_by(measure, end))
     is_tried = scored.any(axis=1)
     unread = max(0, about.cases - len(cases))
-    low, _ = _bounds(cases, right, [(0, about.epochs)] * unread)
-    _, high = _bounds(cases, right | ~scored, [(about.epochs, about.epochs)] * unread)
+    low, _ = _bounds(cases, right, [(0, epochs)] * unread)
+    _, high = _bounds(cases, right | ~scored, [(epochs, epochs)] * unread)
     return ArmFigures(
         side.arms[arm],
         cases=int(is_tried.sum()),
         asked=about.cases,
-        planned=about.cases * about.epochs,
+        planned=about.cases * epochs,
         finished=counts.total(),
         scored=int(scored.sum()),
         right=int(right.sum()),

@@ -80,7 +80,7 @@ def _check_reviewed(side: SideInfo, role: Role) -> GateCheck:
 
 
 def _check_complete(run: SideInfo, arms: tuple[ArmFigures, ...]) -> GateCheck:
-    planned = run.cases * run.epochs * len(arms)
+    planned = sum(arm.planned for arm in arms)
     if not planned:
         return GateCheck("complete", UNSURE, PlainReason.NO_TRIALS, observed=0, limit=0)
     finished, errors = sum(arm.finished for arm in arms), sum(arm.errors for arm in arms)
@@ -109,11 +109,13 @@ def _check_arms(comparison: Comparison | None, left_out: int) -> Iterator[GateCh
 def check_limits(figures: tuple[ArmFigures, ...], limits: Limits, comparison: Comparison | None) -> Iterator[GateCheck]:
     """Limits of the run itself, and, where there is a comparison, those that are relative to the baseline."""
     pairs = () if comparison is None else comparison.pairs
-    epochs = 1 if comparison is None else comparison.new.epochs
     if limits.min_sample_size > 1:
         yield from (_check_sample_size(arm, pairs, limits.min_sample_size) for arm in figures)
     yield from (_check_overflow(pair, limits.measure) for pair in pairs)
-    yield from (_with_cases(_check_share(pair, limits, epochs), pair.contrast(limits.measure)) for pair in pairs)
+    if comparison is not None:
+        for pair in pairs:
+            check = _check_share(pair, limits, comparison.new.epochs_of(pair.new))
+            yield _with_cases(check, pair.contrast(limits.measure))
     if (least := limits.min_accuracy) is not None:
         yield from (_check_min_share(arm, limits.measure, least) for arm in figures)
     if (tolerated := limits.max_token_increase) is not None:

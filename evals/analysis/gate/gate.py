@@ -171,7 +171,7 @@ def _find_lost_tools(comparison: Comparison | None, run: Side) -> Iterator[LostT
         candidates = {tool for tool, cases in lost.items() if cases >= _LEAST_CASES}
         if not candidates:
             continue
-        for attempt, _ in as_table(run.read(places[pair.new.key]), run.about.epochs).count_ends():
+        for attempt, _ in as_table(run.read(places[pair.new.key]), run.about.epochs_of(pair.new)).count_ends():
             if attempt.is_right:
                 candidates.difference_update(attempt.called or ())
         yield from (LostTool(pair.new, tool, cases) for tool, cases in lost.most_common() if tool in candidates)

@@ -41,9 +41,15 @@ def gate_data(result: GateResult) -> dict[str, Any]:
         "checks": [_check(check) for check in result.checks],
         "lost": [asdict(lost) | {"arm": lost.arm.label} for lost in result.lost],
         "changed_tools": [asdict(tool) | {"change": tool.change.value} for tool in result.changed],
+        "top_up": None if result.further is None else {**asdict(result.further), **_design(result)},
         "responses": None if result.responses is None else to_json(result.responses),
         "comparison": None if result.comparison is None else comparison_data(result.comparison),
     }
+
+
+def _design(result: GateResult) -> dict[str, Any]:
+    top_up = result.run.top_up
+    return {} if top_up is None else asdict(top_up)
 
 
 def _check(check: GateCheck) -> dict[str, Any]:

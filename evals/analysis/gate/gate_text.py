@@ -68,6 +68,21 @@ def summary_line(result: GateResult) -> str:
     return f"{head}: {describe_check(deciding[0])}{more}"
 
 
+def describe_further(result: GateResult) -> str:
+    """What was asked in addition, and what that saved; empty where nothing was to be."""
+    further, top_up = result.further, result.run.top_up
+    if further is None or top_up is None:
+        return ""
+    asked = ", ".join(f"{arm} ×{epochs}" for arm, epochs in top_up.asked.items())
+    cost = f", ${further.cost_usd:,.4f}" if further.cost_usd else ""
+    why = f"; stopped: {further.reason.rstrip('.')}" if further.reason else ""
+    return (
+        f"asked in addition, where the verdict was open: {plural(further.trials, 'trial')}, "
+        f"{plural(further.requests, 'request')}{cost} (epochs: {asked}); {top_up.epochs} epochs of every arm "
+        f"would have taken {further.spared:,} more{why}"
+    )
+
+
 def verdict_line(result: GateResult) -> str:
     """The verdict and the checks that made it, for below a table that gives their reasons."""
     deciding = dict.fromkeys(check.name for check in result.checks if check.verdict is result.verdict)
@@ -83,7 +98,7 @@ def _flipped(result: GateResult) -> str:
     fits = f"; newly fitting: {name_arms(fitting, _MOST_ARMS)}" if fitting else ""
     worse = [pair for pair in pairs if any(flip.change < 0 for flip in pair.flips)]
     flips = [
-        f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs, pair.left_out)}"
+        f"; {pair.new.label}: {count_flips(pair.flips, result.run.epochs_of(pair.new), pair.left_out)}"
         for pair in worse[:_MOST_ARMS]
     ]
     more = f"; {plural(len(worse) - _MOST_ARMS, 'more arm')}" if len(worse) > _MOST_ARMS else ""

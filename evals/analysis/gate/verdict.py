@@ -89,6 +89,25 @@ class LostTool:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedFurther:
+    """What a gate asked in addition, of the arms whose verdict was open.
+
+    Attributes:
+        trials: How many.
+        requests: Sent for them, with retries.
+        cost_usd: What they cost, as far as known.
+        spared: Trials that as many epochs of every arm would have taken beyond those of the run.
+        reason: Why not all that was to be asked could be; empty if it could.
+    """
+
+    trials: int
+    requests: int
+    cost_usd: float
+    spared: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """The result of a gate.
 
@@ -100,6 +119,7 @@ class GateResult:
         lost: Tools that lost all their cases, whatever the verdict.
         changed: Tools whose definition is not that of the baseline, whatever the verdict.
         responses: What run and baseline have of recorded responses; `None` where the run has none.
+        further: What was asked in addition; `None` where nothing was to be.
     """
 
     run: SideInfo
@@ -109,6 +129,7 @@ class GateResult:
     lost: tuple[LostTool, ...] = ()
     changed: tuple[ChangedTool, ...] = ()
     responses: RecordedUse | None = None
+    further: AskedFurther | None = None
 
     @property
     def verdict(self) -> Verdict:

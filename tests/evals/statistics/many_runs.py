@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tests.evals.statistics.simulation import Change, Floats, Setting, draw_cases
+from tests.evals.statistics.simulation import Change, Floats, Setting, draw_cases, draw_chances
 from toolbelt.evals.statistics.distributions import student_quantile
 from toolbelt.evals.statistics.paired import _unseen_size
 from toolbelt.evals.statistics.resampling import expanded_tail
@@ -76,14 +76,30 @@ class ManyRuns:
 
 def draw_runs(rng: np.random.Generator, setting: Setting, change: Change, loss: float, runs: int) -> ManyRuns:
     """Draw runs whose clusters are independent of each other, as those of one run are."""
-    shape = runs, setting.clusters
     sizes, (new, old) = draw_cases(rng, replace(setting, clusters=runs * setting.clusters), change, loss)
+    return _sum_up(sizes.reshape(runs, setting.clusters), new, old, setting.epochs)
+
+
+def draw_epochs(
+    rng: np.random.Generator, setting: Setting, change: Change, loss: float, runs: int
+) -> tuple[ManyRuns, ...]:
+    """Draw runs as above, as they are after each epoch of both arms."""
+    sizes, chances = draw_chances(rng, replace(setting, clusters=runs * setting.clusters), change, loss)
+    new, old = (np.zeros(len(of_side), dtype=np.int64) for of_side in chances)
+    after = []
+    for epoch in range(1, setting.epochs + 1):
+        new, old = new + rng.binomial(1, chances[0]), old + rng.binomial(1, chances[1])
+        after.append(_sum_up(sizes.reshape(runs, setting.clusters), new, old, epoch))
+    return tuple(after)
+
+
+def _sum_up(sizes: Integers, new: Integers, old: Integers, epochs: int) -> ManyRuns:
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     return ManyRuns(
-        np.add.reduceat(new - old, starts).reshape(shape),
-        sizes.reshape(shape),
-        np.logical_or.reduceat(new != old, starts).reshape(shape),
-        setting.epochs,
+        np.add.reduceat(new - old, starts).reshape(sizes.shape),
+        sizes,
+        np.logical_or.reduceat(new != old, starts).reshape(sizes.shape),
+        epochs,
     )
 
 

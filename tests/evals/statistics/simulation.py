@@ -110,6 +110,14 @@ def draw_cases(
     rng: np.random.Generator, setting: Setting, change: Change, loss: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The size of each cluster; and of each case, cluster after cluster, how many trials are right: new, old."""
+    sizes, chances = draw_chances(rng, setting, change, loss)
+    return sizes, np.array([rng.binomial(setting.epochs, of_side) for of_side in chances])
+
+
+def draw_chances(
+    rng: np.random.Generator, setting: Setting, change: Change, loss: float
+) -> tuple[NDArray[np.int64], tuple[Floats, Floats]]:
+    """The size of each cluster; and of each case, cluster after cluster, the chance that a trial is right: new, old."""
     least, most = setting.sizes
     sizes = rng.integers(least, most + 1, setting.clusters)
     of = np.repeat(np.arange(setting.clusters), sizes)
@@ -127,8 +135,7 @@ def draw_cases(
         part = loss if change is Change.ALL else loss / 2 / (1 - loss / 2)
         old[~hit] = np.maximum(old[~hit], part)
         new[~hit] = old[~hit] - part
-    shares = [rng.binomial(setting.epochs, setting.error + (1 - 2 * setting.error) * right) for right in (new, old)]
-    return sizes, np.array(shares)
+    return sizes, (setting.error + (1 - 2 * setting.error) * new, setting.error + (1 - 2 * setting.error) * old)
 
 
 def _hit(rng: np.random.Generator, sizes: NDArray[np.int64], change: Change, loss: float) -> NDArray[np.bool_]:
