@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
@@ -29,6 +30,7 @@ MANY_TOOLS = 250
         "toolbelt loadout inspect auto --model gpt-4",
         "toolbelt loadout inspect --catalog tools.json",
         "toolbelt loadout inspect developer --serve --json",
+        "toolbelt loadout inspect developer --serve --search fastmcp",
     )
 )
 @click.argument("name", required=False, shell_complete=complete_loadouts)
@@ -36,6 +38,11 @@ MANY_TOOLS = 250
 @option("--tools/--no-tools", "show_tools", default=None, help="Name the active tools, or only count them.")
 @option("--all", "show_all", is_flag=True, help="Name every plugin, however many.")
 @option("--serve", "is_served", is_flag=True, help="What `toolbelt serve` lists: names, tokens and digest.")
+@option(
+    "--search",
+    metavar="S",
+    help="With --serve: as `toolbelt serve --search S` lists it, the pinned tools and a search.",
+)
 @option("--schema", "show_schema", is_flag=True, help="Print the JSON Schema of what --json prints, and stop.")
 @project_options
 def inspect(
@@ -44,6 +51,7 @@ def inspect(
     show_tools: bool | None,
     show_all: bool,
     is_served: bool,
+    search: str | None,
     show_schema: bool,
     catalog: str | None,
     config: str | None,
@@ -61,6 +69,8 @@ def inspect(
 
         print_json(inspection_schema())
         return
+    if search is not None and not is_served and _is_typed("search"):
+        raise click.UsageError("--search says how --serve lists the tools: give both.")
     project = open_current_project(catalog, config, tokenizer)
     if name is not None and name.casefold() == AUTO:
         inspection = project.inspect_auto(models)
@@ -70,7 +80,7 @@ def inspect(
     else:
         inspection = project.inspect(name, project.model_names(models))
     _warn(project, inspection, models)
-    served = _list_served(project, inspection) if is_served else None
+    served = _list_served(project, inspection, search) if is_served else None
     if as_json:
         _print_inspection(inspection, served)
         return
@@ -107,11 +117,22 @@ def _print_inspection(inspection: Inspection, served: ServedList | None = None) 
     print_json({**inspection_data(inspection), **({} if served is None else served.data())})
 
 
-def _list_served(project: Project, inspection: Inspection) -> ServedList:
-    from toolbelt.mcp.gateway.served_list import list_served  # for what is served alone
-    from toolbelt.mcp.gateway.surface import make_surface
+def _is_typed(parameter: str) -> bool:
+    return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
-    return list_served(make_surface(inspection.resolution), project.catalog, project.counter)
+
+def _list_served(project: Project, inspection: Inspection, search: str | None) -> ServedList:
+    from toolbelt.mcp.gateway.served_list import list_served  # for what is served alone
+    from toolbelt.mcp.gateway.surface import list_pinned, make_surface, served_names
+    from toolbelt.search.pinned import find_pinned
+    from toolbelt.search.presets import parse_search
+
+    surface, settings = make_surface(inspection.resolution), None
+    if search is not None:
+        settings = parse_search(search, project.config.searches)
+        pinned = find_pinned(settings, project.catalog, project.registry)
+        surface = list_pinned(surface, settings, pinned, served_names(project.catalog))
+    return list_served(surface, project.catalog, project.counter, search=settings)
 
 
 def _show_no_choice(project: Project, inspection: Inspection, model: str, as_json: bool) -> None:

@@ -160,12 +160,14 @@ def serve(
     from toolbelt.mcp.gateway.assembling import assemble_gateway
     from toolbelt.mcp.gateway.gateway import GatewayOptions
     from toolbelt.mcp.gateway.searching import ServedSearch
+    from toolbelt.mcp.gateway.served_list import make_served_search
     from toolbelt.mcp.upstreams.upstream import UpstreamLimits
 
     served_search = None
     if settings is not None:
         ranker = open_project_ranker(project, settings.rank, approve=partial(approve, yes=yes))
-        served_search = ServedSearch(settings, ranker, surface, project.catalog, names)
+        search_over = make_served_search(settings, ranker, surface, project.catalog, name_limit)
+        served_search = ServedSearch(search_over, project.catalog)
     limits = UpstreamLimits(idle=idle_timeout)
     announces = discover == DiscoverMode.LIST_CHANGED or (served_search is not None and served_search.announces)
     options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share, announces=announces)

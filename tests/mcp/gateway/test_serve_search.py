@@ -17,6 +17,7 @@ from tests.mcp.gateway.test_serve_discovery import call, records
 from tests.mcp.gateways import gateway_client, gateway_command, write_project
 from tests.mcp.small import small_server
 from tests.wording import mentions
+from toolbelt.mcp.gateway.surface import serving_digest
 
 LOADOUTS = {
     "found": {"plugins": ["small/wait", "small/add"], "disabled": ["small/exit"]},
@@ -71,6 +72,25 @@ def test_M6_what_is_disabled_is_never_found_and_is_answered_like_what_is_not_the
         assert "'exit' by call_tool refused: disabled" in (tmp_path / "log").read_text()
 
     run(scenario())
+
+
+def test_M5_inspect_counts_the_list_that_a_search_serves(tmp_path: Path) -> None:
+    write_project(tmp_path, loadouts=LOADOUTS)
+    served: list[dict[str, Any]] = []
+
+    async def scenario() -> None:
+        async with gateway_client(tmp_path, "--search", CALL, loadout="found") as client:
+            tools = (await client.list_tools()).tools
+            served.extend(tool.model_dump(by_alias=True, exclude_none=True) for tool in tools)
+
+    run(scenario())
+    started = gateway_command(tmp_path)
+    command = [started.command, "-m", "toolbelt", "loadout", "inspect", "found", "--serve", "--search", CALL, "--json"]
+    ran = subprocess.run(command, cwd=tmp_path, env=started.env, capture_output=True, text=True)
+    inspected = json.loads(ran.stdout)
+    assert [tool["name"] for tool in inspected["served"]["tools"]] == [tool["name"] for tool in served]
+    assert inspected["digest"] == serving_digest(served)
+    assert {record["digest"] for record in records(tmp_path) if record["record"] == "session"} == {inspected["digest"]}
 
 
 def test_S4_with_append_what_is_found_joins_the_list(tmp_path: Path) -> None:

@@ -12,21 +12,19 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.definitions import Definition, mcp_definition
-from toolbelt.catalog.frozen import thaw
-from toolbelt.catalog.ranking.ranker import Ranker
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.gateway.calls import ChangedError, RefusedError, refused
 from toolbelt.mcp.gateway.client import Client
 from toolbelt.mcp.gateway.discovery import ToolNames
 from toolbelt.mcp.gateway.front import Context
 from toolbelt.mcp.gateway.gateway import Gateway, LocalTool
-from toolbelt.mcp.gateway.surface import ServedTool, Surface
+from toolbelt.mcp.gateway.served_list import list_search_tools
+from toolbelt.mcp.gateway.surface import ServedTool
 from toolbelt.mcp.upstreams.wire import Params
 from toolbelt.runtime.arguments import ArgumentsError, read_arguments
 from toolbelt.search.policy import search_in_turn
 from toolbelt.search.search import Found, Search
-from toolbelt.search.settings import Reveal, SearchSettings
+from toolbelt.search.settings import Reveal
 
 
 class ServedSearch:
@@ -36,23 +34,16 @@ class ServedSearch:
         definitions: The meta-tools, in the order in which they are listed, as `tools/list` has them.
 
     Args:
-        settings: How tools are found.
-        ranker: Of the settings' `rank`.
-        surface: As `list_pinned` makes it for these settings.
+        search: As `make_served_search` makes it.
         catalog: All tools, so that no name of one that is withheld means another.
-        names: Names that clients see, by tool id.
     """
 
-    def __init__(
-        self, settings: SearchSettings, ranker: Ranker, surface: Surface, catalog: Catalog, names: Mapping[str, str]
-    ) -> None:
-        ids = surface.discoverable_by_id.keys()
-        self._search = Search(catalog, settings, ranker, pinned=(), ids=ids, names=names)
-        self._find = ToolNames(catalog.tools, names).find
-        self._narrowed = (frozenset(ids), self._search)
+    def __init__(self, search: Search, catalog: Catalog) -> None:
+        self._search = search
+        self._find = ToolNames(catalog.tools, search.names).find
+        self._narrowed = (search.searched_ids, search)
         self._found: WeakKeyDictionary[Client, Found] = WeakKeyDictionary()
-        meta_tools = self._search.meta_tools.values()
-        self.definitions: list[Definition] = [thaw(mcp_definition(tool, tool.name)) for tool in meta_tools]
+        self.definitions = list_search_tools(search)
 
     @property
     def announces(self) -> bool:

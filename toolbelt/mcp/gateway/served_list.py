@@ -9,9 +9,13 @@ from typing import Any
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.definitions import Definition, mcp_definition
 from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.ranking.ranker import Ranker
+from toolbelt.catalog.ranking.words import WordsRanker
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.mcp.gateway.discovery import make_discovery
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, count_definitions, served_names, serving_digest
+from toolbelt.search.search import Search
+from toolbelt.search.settings import SearchSettings
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ def list_served(
     *,
     with_meta_tools: bool = True,
     name_limit: int = NAME_LIMIT,
+    search: SearchSettings | None = None,
 ) -> ServedList:
     """The list that a gateway serves when every tool is what was synced.
 
@@ -60,12 +65,37 @@ def list_served(
         counter: Counts tokens.
         with_meta_tools: Whether discoverable tools are reached by call-through.
         name_limit: The longest name, in characters.
+        search: By which all but the surface's offered tools are found, if that is how it is served; then the surface is
+            as `list_pinned` makes it.
     """
     definitions = [served.definition for served in surface.offered]
-    if with_meta_tools and surface.discoverable:
+    if search is not None:
+        definitions += list_search_tools(make_served_search(search, WordsRanker(), surface, catalog, name_limit))
+    elif with_meta_tools and surface.discoverable:
         definitions += _meta_definitions(surface, catalog, name_limit)
     counts = count_definitions(definitions, counter)
     return ServedList(tuple(definitions), tuple(counts), counter.name, serving_digest(definitions))
+
+
+def make_served_search(
+    settings: SearchSettings, ranker: Ranker, surface: Surface, catalog: Catalog, name_limit: int = NAME_LIMIT
+) -> Search:
+    """The search over a surface.
+
+    Args:
+        settings: How tools are found.
+        ranker: Of the settings' `rank`; the definitions of the meta-tools are the same with any.
+        surface: As `list_pinned` makes it for these settings.
+        catalog: All tools.
+        name_limit: The longest name, in characters.
+    """
+    ids, names = surface.discoverable_by_id.keys(), served_names(catalog, name_limit)
+    return Search(catalog, settings, ranker, ids=ids, names=names)
+
+
+def list_search_tools(search: Search) -> list[Definition]:
+    """The meta-tools of a search, as `tools/list` has them."""
+    return [thaw(mcp_definition(tool, tool.name)) for tool in search.meta_tools.values()]
 
 
 def _meta_definitions(surface: Surface, catalog: Catalog, name_limit: int) -> list[Definition]:
