@@ -8,8 +8,7 @@ keeps the index small enough to be read from disk faster than it is built.
 from __future__ import annotations
 
 import io
-import zipfile
-import zlib
+import warnings
 from array import array
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -28,20 +27,8 @@ VERSION = 1
 """Of the stored form and of what is stored; one more whenever the words, tokens or weights of a tool change."""
 _MOST_POSTINGS = 20_000_000
 """Numbers of tools kept for tokens that were asked for: 240 MB."""
+_Postings = tuple[NDArray[np.int32], NDArray[np.float64]]
 _PARTS = ("data", "indices", "indptr")
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    MemoryError,
-    NotImplementedError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What numpy, zipfile and scipy raise for bytes that are no index."""
 
 
 class IndexStore(Protocol):
@@ -76,7 +63,7 @@ class LargeBm25:
         self._rows = {token: row for row, token in enumerate(tokens)}
         base, step = find_damping(float(lengths.sum()), len(lengths))
         self._dampings = base + step * lengths
-        self._postings: dict[str, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
+        self._postings: dict[str, _Postings] = {}
         self._kept = 0
 
     def __len__(self) -> int:
@@ -85,12 +72,12 @@ class LargeBm25:
     def scores(self, query: Mapping[str, float]) -> NDArray[np.float64]:
         """One for each document, at least 0; 0 where no token of the query stands in it."""
         if self._kept > _MOST_POSTINGS:
-            self._postings.clear()
-            self._kept = 0
-        self._add_up([token for token in query if token in self._rows and token not in self._postings])
+            self._postings, self._kept = {}, 0
+        known = self._postings  # which another thread may replace
+        self._add_up([token for token in query if token in self._rows and token not in known], known)
         scores = np.zeros(len(self))
         for token, weight in query.items():
-            if (postings := self._postings.get(token)) is not None:
+            if (postings := known.get(token)) is not None:
                 documents, shares = postings
                 scores[documents] += weight * inverse_frequency(len(documents), len(self)) * shares
         return scores
@@ -120,7 +107,7 @@ class LargeBm25:
         np.savez(buffer, allow_pickle=False, **arrays)
         return buffer.getvalue()
 
-    def _add_up(self, tokens: Sequence[str]) -> None:
+    def _add_up(self, tokens: Sequence[str], known: dict[str, _Postings]) -> None:
         if not tokens:
             return
         counts = self._token_words[[self._rows[token] for token in tokens]] @ self._word_documents
@@ -128,7 +115,7 @@ class LargeBm25:
         weighted = counts.data.astype(np.float64)
         shares = weighted / (weighted + self._dampings[documents])
         for token, start, end in zip(tokens, counts.indptr, counts.indptr[1:], strict=False):
-            self._postings[token] = documents[start:end], shares[start:end]
+            known[token] = documents[start:end], shares[start:end]
         self._kept += len(documents)
 
 
@@ -181,13 +168,13 @@ def read_index(data: bytes, size: int) -> LargeBm25 | None:
         size: Number of documents that it must have.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        with warnings.catch_warnings(action="error"), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             lengths = arrays["lengths"]
             tokens = arrays["tokens"].tobytes().decode(errors="surrogatepass").split("\n")
             words = len(arrays["word_documents_indptr"]) - 1
             token_words = _read_matrix(arrays, "token_words", (len(tokens), words))
             word_documents = _read_matrix(arrays, "word_documents", (words, size))
-    except _BROKEN:
+    except Exception:  # noqa: BLE001  for bytes of anybody, numpy, zipfile, tokenize and scipy raise what they like
         return None
     is_sound = lengths.shape == (size,) and lengths.dtype == np.float64 and bool((lengths >= 0).all())
     return LargeBm25(tokens, token_words, word_documents, lengths) if is_sound else None
