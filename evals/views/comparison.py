@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast, Flip, Measure
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, ArmComparison, Comparison, Contrast, Flip, Measure
 from toolbelt.evals.analysis.comparison.comparison_text import pair_names, sentence, short_label
+from toolbelt.evals.analysis.comparison.number_format import format_level
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences, describe_notes, describe_reasons
 from toolbelt.evals.views import comparison_text
 from toolbelt.render.numbers import NOTHING, format_share
@@ -148,7 +149,7 @@ def _reference(comparison: Comparison) -> str:
 
 def summary_table(comparison: Comparison) -> Table:
     """A line for each pair."""
-    pairs, margin = comparison.pairs, comparison.margin
+    pairs, margin, level = comparison.pairs, comparison.margin, format_level(comparison.level)
     mains = [pair.main_contrast for pair in pairs]
     measure = mains[0].measure
     columns: list[tuple[Column, Sequence[Cell]]] = []
@@ -160,8 +161,8 @@ def summary_table(comparison: Comparison) -> Table:
         (Column(measure.value, "Of the cases that both arms were scored on."), [*map(_new, mains)]),
         (
             Column(
-                "difference, points (95% interval)", "Of the arm less the one that it is held against.",
-                "difference, points\n(95% interval)",
+                f"difference, points ({level} interval)", "Of the arm less the one that it is held against.",
+                f"difference, points\n({level} interval)",
             ),
             [Span(comparison_text.format_difference(main, margin, "")) for main in mains],
         ),
@@ -258,10 +259,11 @@ def _names(comparison: Comparison, pair: ArmComparison) -> tuple[str, str]:
 
 def _contrasts(comparison: Comparison, pair: ArmComparison) -> Table:
     old, new = _names(comparison, pair)
+    level = "95% interval" if comparison.level == LEVEL else f"interval, of shares {format_level(comparison.level)}"
     columns = (
         Column(old, is_spare=True),
         Column(new, is_spare=True),
-        Column("difference (95% interval)", "Of the second arm less the first."),
+        Column(f"difference ({level})", "Of the second arm less the first."),
         Column("verdict", is_text=True, is_spare=True),
         Column("p (Holm)", "Adjusted over all verdicts of the comparison.", is_spare=True),
     )

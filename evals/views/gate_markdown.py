@@ -9,7 +9,7 @@ from types import MappingProxyType
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Contrast, Measure
 from toolbelt.evals.analysis.comparison.explanations import missing_and_surplus
 from toolbelt.evals.analysis.comparison.flip_text import count_flips
-from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_points
+from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_level, format_points
 from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.comparison.reason_text import describe_differences
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
@@ -139,7 +139,8 @@ def _arms(result: GateResult, comparison: Comparison) -> Table:
     measure = result.limits.measure
     label = short_labels(result.checks)
     has_cost = any(pair.contrast(Measure.COST_USD).new for pair in comparison.pairs)
-    names = (measure.value, "difference, points (95%)", "flipped", "prompt tokens", *(["cost a case"] * has_cost))
+    difference = f"difference, points ({format_level(comparison.level)})"
+    names = (measure.value, difference, "flipped", "prompt tokens", *(["cost a case"] * has_cost))
     rows = tuple(
         Row(
             f"{_MARKS[_worst(result.checks, pair.new)]} {label(pair.new)}",

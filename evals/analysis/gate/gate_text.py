@@ -76,11 +76,11 @@ def describe_further(result: GateResult) -> str:
     asked = ", ".join(f"{arm} ×{epochs}" for arm, epochs in top_up.asked.items())
     cost = f", ${further.cost_usd:,.4f}" if further.cost_usd else ""
     why = f"; stopped: {further.reason.rstrip('.')}" if further.reason else ""
-    return (
-        f"asked in addition, where the verdict was open: {plural(further.trials, 'trial')}, "
-        f"{plural(further.requests, 'request')}{cost} (epochs: {asked}); {top_up.epochs} epochs of every arm "
-        f"would have taken {further.spared:,} more{why}"
+    trials = (
+        f"{plural(further.trials, 'trial')}, {plural(further.requests, 'request')}" if further.trials else "nothing"
     )
+    spared = f"; {top_up.epochs} epochs of every arm would have taken {further.spared:,} more" if further.spared else ""
+    return f"asked in addition, where the verdict was open: {trials}{cost} (epochs: {asked}){spared}{why}"
 
 
 def verdict_line(result: GateResult) -> str:

@@ -119,6 +119,14 @@ def test_X6_a_run_against_a_baseline_is_decided_and_the_gate_agrees(
 
     assert toolbelt("eval", "baseline", "save", "-o", "early.json").code == 0
     level = json.loads((project / "early.json").read_text())["sequential"]["level"]
+    shown = toolbelt("eval", "compare", "base.json", "latest").out
+    assert (f"{100 * level:.4g}% interval" in shown or f"{100 * level:.4g}%)" in shown, "(95% interval" in shown) == (
+        True,
+        False,
+    ), shown
+    toolbelt("eval", "gate", *options, "--markdown", "gate.md")
+    assert f"difference, points ({100 * level:.4g}%)" in (project / "gate.md").read_text()
+
     toolbelt("eval", "run", "-d", work, "-t", "loadout:now")
     later = json.loads(toolbelt("eval", "compare", "early.json", "latest", "--json").out)
     assert (later["comparable"], later["level"], later["contrasts"][0]["difference"]) == (True, level, 0.0)
