@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 CONTROL = "\\x00-\\x1f\\x7f-\\x9f"
@@ -54,8 +56,18 @@ def visible_table(text: str) -> str:
 
 def json_text(data: Any, *, ascii_only: bool = False) -> str:
     """`data` as JSON that is safe to show: readable where that does no harm, escaped where it might."""
-    text = json.dumps(data, ensure_ascii=ascii_only, indent=2)
-    return _UNSAFE_IN_JSON.sub(_escape, text)
+    return "".join(json_pieces(data, ascii_only=ascii_only))
+
+
+_PIECES = 10_000
+"""Values or so to a piece of a document."""
+
+
+def json_pieces(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
+    """The text of `json_text` in pieces: a large document takes several times the memory of its data as one text."""
+    tokens = json.JSONEncoder(ensure_ascii=ascii_only, indent=2).iterencode(data)
+    while piece := "".join(islice(tokens, _PIECES)):
+        yield _UNSAFE_IN_JSON.sub(_escape, piece)
 
 
 def _spell(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.findings import Finding
 from toolbelt.reporter import Advance, Reporter
-from toolbelt.text import json_text, visible
+from toolbelt.text import json_pieces, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +61,9 @@ def show_blocks(blocks: Iterable[Block]) -> None:
 def print_json(data: Any) -> None:
     """One JSON document on standard output, and nothing else."""
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
-    sys.stdout.write(json_text(data, ascii_only=ascii_only) + "\n")
+    for piece in json_pieces(data, ascii_only=ascii_only):
+        sys.stdout.write(piece)
+    sys.stdout.write("\n")
 
 
 def notify(message: str, label: str = "note") -> None:

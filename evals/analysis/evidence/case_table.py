@@ -17,7 +17,7 @@ from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 FIGURES = ("definition_tokens", "own_prompt_tokens", "prompt_tokens", "requests", "cost_usd", "latency_seconds")
 """The fields of `Attempt` that are numbers; all others are its end, of which there are few."""
 _FRACTIONS = frozenset({"cost_usd", "latency_seconds"})
-_NONE = -1.0
+_NONE = -1
 """Stands for a figure that is not known; figures are never below 0."""
 _MOST_WHOLE = 1 << 53
 _NOT_FINISHED = 0
@@ -33,7 +33,12 @@ class CaseNames:
     """
 
     def __init__(
-        self, ids: bytes, ends: NDArray[np.int64], hashes: NDArray[np.int64], of: Mapping[int, str], kinds: array[int]
+        self,
+        ids: bytes | bytearray,
+        ends: NDArray[np.int64],
+        hashes: NDArray[np.int64],
+        of: Mapping[int, str],
+        kinds: array[int],
     ) -> None:
         self._ids, self._ends, self._hashes = ids, ends, hashes
         self._order = np.argsort(hashes, kind="stable").astype(np.int32)
@@ -207,7 +212,7 @@ class TableBuilder:
         self._kinds, self._kind_of = array("i"), dict[str, int]()
         self._ends: dict[Hashable, int] = {}
         self._cells, self._end_of = array("q"), array("i")
-        self._figures = {name: array("d") for name in FIGURES}
+        self._figures = {name: _Column() for name in FIGURES}
         self._last: str | None = None
         self._is_gathered = False
 
@@ -247,7 +252,7 @@ class TableBuilder:
         _, firsts = np.unique(hashes, return_index=True)
         if len(firsts) < len(hashes) and not self._is_gathered:
             return self._gathered().finish(before, responses)
-        names = CaseNames(bytes(self._ids), np.frombuffer(self._lengths, np.int64), hashes, self._clusters, self._kinds)
+        names = CaseNames(self._ids, np.frombuffer(self._lengths, np.int64), hashes, self._clusters, self._kinds)
         names.kind_names = tuple(self._kind_of)
         if before is not None and before.names == names:
             names = before.names
@@ -256,7 +261,7 @@ class TableBuilder:
         end_of.ravel()[cells] = np.frombuffer(self._end_of, np.int32)
         figures = {}
         for name in FIGURES:
-            figures[name] = _compact(np.frombuffer(self._figures.pop(name)), cells, shape)
+            figures[name] = _compact(np.asarray(self._figures.pop(name).values), cells, shape)
         ends = (None, *map(self._make_end, self._ends))
         return CaseTable(names, ends, end_of, figures, responses or {})
 
@@ -277,9 +282,27 @@ class TableBuilder:
         for case, numbers in trials.items():
             gathered.begin(case, self._clusters.get(first[case], case), kinds[self._kinds[first[case]]])
             for number in numbers:
-                figures = (None if column[number] == _NONE else column[number] for column in self._figures.values())
+                figures = (
+                    None if (value := column.values[number]) == _NONE else value for column in self._figures.values()
+                )
                 gathered.add(self._cells[number] % self._epochs, ends[self._end_of[number] - 1], figures)
         return gathered
+
+
+class _Column:
+    """Numbers in the fewest bytes that hold them all."""
+
+    def __init__(self) -> None:
+        self.values: array[Any] = array("b")
+
+    def append(self, value: float) -> None:
+        """Add a number; all get more bytes where it does not fit."""
+        try:
+            self.values.append(value)
+        except (OverflowError, TypeError):
+            wider = "d" if isinstance(value, float) else {"b": "h", "h": "i", "i": "q"}.get(self.values.typecode, "d")
+            self.values = array(wider, self.values)
+            self.append(value)
 
 
 def as_table(cases: Mapping[str, CaseEvidence], epochs: int) -> CaseTable:

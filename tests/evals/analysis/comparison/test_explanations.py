@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evals.analysis.comparison.sides import OUTCOMES, Written, side
-from toolbelt.evals.analysis.comparison.comparison import Confusion, Contribution, Flip, KindContrast, Measure
+from toolbelt.evals.analysis.comparison import explanations
+from toolbelt.evals.analysis.comparison.comparison import (
+    Confusion,
+    Contribution,
+    Flip,
+    KindContrast,
+    Measure,
+    count_changes,
+)
 from toolbelt.evals.analysis.comparison.explanations import (
     find_confusions,
     find_contribution,
@@ -55,6 +63,21 @@ def test_an_attempt_of_each_arm_is_shown(old: str, new: str, change: float, show
 
 def test_equal_shares_are_no_flip() -> None:
     assert flips_of(side(["+-", "+."]), side(["-+", "++"])) == ()
+
+
+def test_of_very_many_flips_some_are_kept_and_the_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explanations, "_LEAST_FLIPS", 6)
+    monkeypatch.setattr(explanations, "MOST_FLIPS", 12)
+    old, new = side("+" * 10 + "-" * 4 + "u+"), side("-" * 8 + "uu" + "+" * 4 + "u+")
+    whole, (kept, left_out) = find_flips(paired(old, new))[0], find_flips(paired(old, new), pairs=2)
+    assert len(whole) == 12  # 14 differ
+    assert [flip.case for flip in kept] == ["c0", "c3", "c6", "c10", "c11", "c12"]
+    assert [(each.old, each.new, each.is_worse, each.cases) for each in left_out] == [
+        (OUTCOMES["+"], OUTCOMES["-"], True, 5),
+        (OUTCOMES["+"], OUTCOMES["u"], True, 2),
+        (OUTCOMES["-"], OUTCOMES["+"], False, 1),
+    ]
+    assert (count_changes(kept, left_out).worse, count_changes(kept, left_out).better) == (10, 4)
 
 
 def test_solved_has_flips_of_its_own() -> None:
