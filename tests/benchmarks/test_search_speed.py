@@ -84,7 +84,7 @@ def test_S2_a_hundred_thousand_tools_are_indexed_stored_and_searched_about_as_fa
     print(f"load of {len(stored) / 1e6:.0f} MB: {loading:.2f} s")
     index = loads[0]
     assert index is not None
-    # From the disk each time, so that no query finds the tokens of another ready.
+    # The first queries of an index add up the tools of each token; further rounds, if any, find them ready.
     first, rival_first = in_turn(
         lambda: [index.find_best(read_query(query), 5) for query in queries],
         lambda: ask_rival(rivals[0], *queries),
