@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 from dask.system import CPU_COUNT
 from distributed import Client, LocalCluster
 from distributed.security import Security
+from distributed.versions import VersionMismatchWarning
 
 from toolbelt.errors import UnreachableError
 from toolbelt.evals.engines import parts
@@ -42,7 +44,9 @@ async def open_client(choice: EngineChoice, scratch: Path) -> AsyncIterator[Clie
                 client, workers = Client(choice.address, asynchronous=True, timeout=WAIT_SECONDS), 1
             where = choice.address or "this machine"
             try:
-                await stack.enter_async_context(client)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", VersionMismatchWarning)  # what matters is compared at each worker
+                    await stack.enter_async_context(client)
             except (OSError, TimeoutError, ValueError, RuntimeError) as error:
                 raise UnreachableError(_describe_silence(where, error)) from None
             try:

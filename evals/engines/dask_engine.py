@@ -130,6 +130,9 @@ class DaskEngine:
         options = replace(options, max_concurrency=max(1, options.max_concurrency // len(names)))
         self.setup = replace(self.setup, options=options)
         self.reporter.note(RunNote(NoteKind.CLUSTER, describe_cluster(client, self.choice, len(names)), tuple(names)))
+        for answer in (await client.run(exec, "import toolbelt.evals", on_error="return")).values():
+            if isinstance(answer, ImportError):  # it could not read a task, nor say so
+                raise ToolbeltError(_describe_lack(answer))
         await client.run(parts.interrupt, run, on_error="ignore")  # for a client that was killed
         with self.reporter.progress("preparing workers", len(names)) as advance:
             found = await self._prepare(names, advance)
@@ -176,9 +179,11 @@ class DaskEngine:
         except (CancelledError, OSError, TimeoutError) as error:
             raise _Lost from error
         except ImportError as error:
-            raise ToolbeltError(
-                f"A worker has no toolbelt, or another one ({error}): install the same there."
-            ) from None
+            raise ToolbeltError(_describe_lack(error)) from None
+        except RuntimeError as error:  # the scheduler reads tasks, too
+            if isinstance(error.__cause__, ImportError):
+                raise ToolbeltError(_describe_lack(error.__cause__)) from None
+            raise
 
     # Chunks
 
@@ -299,6 +304,10 @@ class DaskEngine:
                 for future in list(self._under_way.values()):
                     with contextlib.suppress(KilledWorker):
                         await self._keep(await self._result(future))
+
+
+def _describe_lack(error: ImportError) -> str:
+    return f"The scheduler or a worker lacks this toolbelt ({error}): install the same on all machines."
 
 
 def make_setup(run: str, plan: Plan, options: ExecutionOptions, cache: Path) -> parts.PartSetup:
