@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
@@ -80,30 +82,37 @@ def arm_figures(attempts: Iterable[Attempt]) -> dict[str, Any]:
         fraction; and means over scored trials: `definition_tokens`, `prompt_tokens` (estimated where those of a trial
         were not reported), `requests` and `cost_usd`. `None` where nothing was scored or a figure is not known.
     """
-    every = list(attempts)
-    scored = [attempt for attempt in every if attempt.is_scored]
-    right = sum(attempt.is_right for attempt in scored)
-    prompt = _mean([attempt.prompt_tokens for attempt in scored], 1)
-    cost = _mean([attempt.cost_usd for attempt in scored], 8)
-    return {
-        "trials": len(every),
-        "scored": len(scored),
-        "right": right,
-        "solved": sum(attempt.is_solved for attempt in scored),
-        "covered": sum(attempt.covered for attempt in scored),
-        "accuracy": round(right / len(scored), 6) if scored else None,
-        "definition_tokens": _mean([attempt.definition_tokens for attempt in scored], 1),
-        "prompt_tokens": _mean([attempt.own_prompt_tokens for attempt in scored], 1) if prompt is None else prompt,
-        "requests": _mean([attempt.requests for attempt in scored], 2),
-        "cost_usd": cost,
-    }
+    counts = dict.fromkeys(("trials", "scored", "right", "solved", "covered"), 0)
+    known = {name: array("d") for name in _MEANS}  # not a number object for each of a million trials
+    for attempt in attempts:
+        counts["trials"] += 1
+        if not attempt.is_scored:
+            continue
+        counts["scored"] += 1
+        counts["right"] += attempt.is_right
+        counts["solved"] += attempt.is_solved
+        counts["covered"] += attempt.covered
+        for name, values in known.items():
+            if (value := getattr(attempt, name)) is not None:
+                values.append(value)
+    scored = counts["scored"]
+    means = {name: _mean(values, scored, _MEANS[name]) for name, values in known.items()}
+    own = means.pop("own_prompt_tokens")
+    means["prompt_tokens"] = own if means["prompt_tokens"] is None else means["prompt_tokens"]
+    return {**counts, "accuracy": round(counts["right"] / scored, 6) if scored else None, **means}
 
 
-def _mean(values: Sequence[float | None], places: int) -> float | None:
-    known = [value for value in values if value is not None]
-    if not values or len(known) < len(values):
+_MEANS = MappingProxyType(
+    {"definition_tokens": 1, "prompt_tokens": 1, "own_prompt_tokens": 1, "requests": 2, "cost_usd": 8}
+)
+"""The decimal places of each mean."""
+
+
+def _mean(known: array[float], count: int, places: int) -> float | None:
+    """Of `count` values; `None` where one of them is not known."""
+    if not count or len(known) < count:
         return None
-    mean = round(sum(known) / len(known), places)
+    mean = round(sum(known) / count, places)
     return int(mean) if mean == int(mean) else mean
 
 

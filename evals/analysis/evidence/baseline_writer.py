@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,7 +33,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
     chosen = range(len(side.arms)) if arms is None else arms
     about = side.about
     heads: list[dict[str, Any]] = []
-    rows: dict[str, tuple[CaseEvidence, list[str]]] = {}
+    rows: dict[str, list[str]] = {}
     responses: dict[str, list[str]] = {}
     for arm in chosen:
         cases = side.read(arm)
@@ -42,12 +42,8 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         name = side.arms[arm]
         heads.append(
             {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
-            | arm_figures(parse_attempt(_attempt(attempt)) for attempt in _finished(cases))  # as they are read
+            | arm_figures(_write_cases(cases.values(), rows, responses))
         )
-        for case in cases.values():
-            attempts = [_attempt(attempt) for attempt in case.attempts if attempt is not None]
-            rows.setdefault(case.case, (case, []))[1].append(_json(attempts))
-            responses.setdefault(case.case, []).append(case.responses)
     head = {
         "schema": SCHEMA,
         "dataset": {"name": about.dataset, "digest": about.digest},
@@ -71,7 +67,7 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         *_listed(map(_json, heads)),
         "  ],",
         '  "cases": [',
-        *_listed(_row(case, texts, responses[case.case]) for case, texts in rows.values()),
+        *_listed(_row(texts, responses[case]) for case, texts in rows.items()),
         "  ]",
         "}",
         "",
@@ -98,9 +94,10 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
         reasons.append(f"its arms were asked unequally often, as verdicts were open: run it with --epochs {most}")
     errors = missing = 0
     for arm in range(len(side.arms)) if arms is None else arms:
-        attempts = [attempt for case in side.read(arm).values() for attempt in case.attempts]
-        errors += sum(attempt is not None and attempt.outcome is Outcome.ERROR for attempt in attempts)
-        missing += about.cases * about.epochs_of(side.arms[arm]) - sum(attempt is not None for attempt in attempts)
+        missing += about.cases * about.epochs_of(side.arms[arm])
+        for case in side.read(arm).values():
+            missing -= sum(attempt is not None for attempt in case.attempts)
+            errors += sum(attempt is not None and attempt.outcome is Outcome.ERROR for attempt in case.attempts)
     if missing and about.status == "finished":
         reasons.append(f"{plural(missing, 'trial')} have not finished; go on with: {again}")
     if errors:
@@ -108,12 +105,26 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _finished(cases: Mapping[str, CaseEvidence]) -> Iterator[Attempt]:
-    for case in cases.values():
+def _write_cases(
+    cases: Iterable[CaseEvidence], rows: dict[str, list[str]], responses: dict[str, list[str]]
+) -> Iterator[Attempt]:
+    """Add an arm to the rows of its cases, after what a row begins with; yields the attempts as they will be read."""
+    for case in cases:
+        written = []
         for attempt in case.attempts:
             if attempt is None or attempt.outcome is Outcome.ERROR:
                 raise ValueError(f"A trial of case {case.case!r} has not finished, or with an error.")
-            yield attempt
+            written.append(_attempt(attempt))
+            yield parse_attempt(written[-1])
+        if case.case not in rows:
+            rows[case.case] = [_json(_about_case(case))[:-1]]
+        rows[case.case].append(_json(written))
+        responses.setdefault(case.case, []).append(case.responses)
+
+
+def _about_case(case: CaseEvidence) -> dict[str, str]:
+    about = {"case": case.case, "kind": case.kind}
+    return about if case.cluster == case.case else about | {"cluster": case.cluster}
 
 
 def _attempt(attempt: Attempt) -> list[Any]:
@@ -164,10 +175,10 @@ def _response_heads(about: SideInfo, models: Collection[str]) -> list[dict[str, 
     ]
 
 
-def _row(case: CaseEvidence, arms: Sequence[str], responses: Sequence[str]) -> str:
+def _row(texts: Sequence[str], responses: Sequence[str]) -> str:
+    about, *arms = texts
     digests = f', "responses": {_json(responses)}' if any(responses) else ""
-    head = {"case": case.case, "kind": case.kind} | ({"cluster": case.cluster} if case.cluster != case.case else {})
-    return f'{_json(head)[:-1]}, "arms": [{", ".join(arms)}]{digests}}}'
+    return f'{about}, "arms": [{", ".join(arms)}]{digests}}}'
 
 
 def _tool_lines(tools: Mapping[str, str]) -> list[str]:
