@@ -20,7 +20,8 @@ MOST_WORDS = 64
 """Words of a text that are compared; of a longer text, those with the least checksums, wherever they stand."""
 MOST_COMPARED = 64
 """Sets that one set is compared with at most, for each common pair of words."""
-_MOST_HELD = 10_000
+_MOST_HELD = 500
+"""Sets that are in memory at a time; of more, the least recently compared go."""
 _BUCKETS = 1 << 20
 _MIX = 0x9E3779B97F4A7C15
 _PART_BITS = 6
