@@ -41,8 +41,9 @@ def _run(server: OpenAIServer, model: str, store: Path, transport: Transport = T
         "api_base": server.url,
         "transport": transport,
         "store": store,
+        "limit": 60,
     } | settings
-    return run_eval("assistant", name, limit=60, max_concurrency=16, **options)
+    return run_eval("assistant", name, max_concurrency=16, **options)
 
 
 def _trials(run: Run) -> list[tuple[Any, ...]]:
@@ -69,8 +70,10 @@ def test_E4_faults_of_every_kind_on_30_percent_of_requests_change_no_score(
     openai_server: OpenAIServer, tmp_path: Path, transport: Transport
 ) -> None:
     model = f"faulty@{transport}"
-    clean = _run(openai_server, f"pick-first@clean-{transport}", tmp_path / "runs.db")
-    faulty = _run(openai_server, model, tmp_path / "runs.db", transport, timeout_seconds=4.0)
+    clean = _run(openai_server, f"pick-first@clean-{transport}", tmp_path / "runs.db", limit=30)
+    # Six faults in a row, after which a trial is given up, are rare, but no more than that.
+    settings = {"limit": 30, "timeout_seconds": 4.0, "max_retries": 12}
+    faulty = _run(openai_server, model, tmp_path / "runs.db", transport, **settings)
     assert (faulty.end, faulty.summary.errors) == (RunEnd.FINISHED, 0)
     assert _trials(faulty) == _trials(clean)
     assert _requests(faulty) == openai_server.count(model) > 70, "every request is in the store, the failed ones too"
