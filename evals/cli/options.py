@@ -148,6 +148,40 @@ def notify_environment(*names: str) -> None:
         notify(f"{parameter.opts[0]} {shown} from {parameter.envvar}")
 
 
+def case_filter_options(command: Command) -> Command:
+    """Which cases of a dataset are asked."""
+    from toolbelt.evals.running.plan import SETTING_RANGES  # with all that a plan needs; most commands have none
+
+    options = (
+        option(
+            "--kind",
+            "kinds",
+            type=CommaList(),
+            multiple=True,
+            metavar="K",
+            help="Only cases of this kind; again for more.",
+        ),
+        option(
+            "--tag",
+            "tags",
+            type=CommaList(),
+            multiple=True,
+            metavar="T",
+            help="Only cases with this tag; again for more.",
+        ),
+        option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more."),
+        option(
+            "--limit",
+            type=range_type(SETTING_RANGES["filter.limit"]),
+            metavar="N",
+            help="Only N cases, drawn with --seed.",
+        ),
+    )
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
 def response_options(command: Command) -> Command:
     """Recorded responses: where they are read and stored, and whether anything else may be asked."""
     add_offline = option(

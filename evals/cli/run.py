@@ -18,6 +18,7 @@ from toolbelt.evals.cli.options import (
     CommaList,
     ShardType,
     asking_options,
+    case_filter_options,
     dataset_option,
     details_option,
     engine_option,
@@ -123,14 +124,7 @@ _SECTIONS = {
     "anonymous (names that say nothing), undescribed (no descriptions); joined by + for several at once; "
     "plain changes nothing. Again or with commas for more.  [default: plain]",
 )
-@option(
-    "--kind", "kinds", type=CommaList(), multiple=True, metavar="K", help="Only cases of this kind; again for more."
-)
-@option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
-@option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
-@option(
-    "--limit", type=range_type(SETTING_RANGES["filter.limit"]), metavar="N", help="Only N cases, drawn with --seed."
-)
+@case_filter_options
 @option(
     "--epochs",
     type=range_type(SETTING_RANGES["epochs"]),

@@ -17,10 +17,10 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
 from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import CommaList, range_type
+from toolbelt.evals.cli.options import CommaList, case_filter_options
 from toolbelt.evals.retrieval.evaluate import Grouping, SearchRequest, evaluate_rankers
 from toolbelt.evals.retrieval.retrieval import Retrieval, is_complete, retrieval_data
-from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter
+from toolbelt.evals.running.plan import CaseFilter
 from toolbelt.evals.setup.default_dataset import note_other_catalog
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.render.screen import ConsoleReporter, notify, print_json, show_blocks
@@ -67,14 +67,7 @@ _PICTURES = (".svg", ".png")
     envvar="TOOLBELT_EVAL_SEARCH_BY",
     help="Also break recall down by this.  [default: language, if cases are tagged with one]",
 )
-@option(
-    "--kind", "kinds", type=CommaList(), multiple=True, metavar="K", help="Only cases of this kind; again for more."
-)
-@option("--tag", "tags", type=CommaList(), multiple=True, metavar="T", help="Only cases with this tag; again for more.")
-@option("--case", "ids", type=CommaList(), multiple=True, metavar="ID", help="Only this case; again for more.")
-@option(
-    "--limit", type=range_type(SETTING_RANGES["filter.limit"]), metavar="N", help="Only N cases, drawn with --seed."
-)
+@case_filter_options
 @option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),

@@ -26,7 +26,7 @@ TOOLS = (Tool("read_file", "Reads"), Tool("send_mail", "Sends"))
 
 
 class Notes(Reporter):
-    """What a user is told."""
+    """What a user reads."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []

@@ -23,7 +23,7 @@ TEXTS = ["send a mail", "read a file", "é 漢 😀"]
 
 
 class Heard(Reporter):
-    """What a user is told."""
+    """What a user reads."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []

@@ -46,7 +46,7 @@ def open_ranker(
         approve: Asks whether code may be imported (rule M2). By default, what is not approved already is refused.
         embedding: How the model of an `embedding:` ranker is asked. Its vectors are made by `Ranker.index`, and for
             each text that is searched for; those that are stored already are not asked for.
-        reporter: Is told what vectors of tools come to, before they are made.
+        reporter: Receives what vectors of tools come to, before they are made.
 
     Raises:
         ToolbeltError: the code of a `python:` ranker is not approved, cannot be imported, or is no function.

@@ -40,7 +40,7 @@ class StoredVectors:
         model: Its name.
         options: How it is asked.
         folder: Where the file is; toolbelt's cache if `None`.
-        reporter: Is told before many texts are asked for what that comes to, and then how far it is.
+        reporter: Receives, before many texts are asked for, what that comes to, and then the progress.
     """
 
     def __init__(

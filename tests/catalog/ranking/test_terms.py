@@ -19,7 +19,7 @@ from toolbelt.catalog.ranking.text import join_name
 
 
 def test_S2_each_field_counts_by_its_weight() -> None:
-    tool = Tool("getForecast", "Tells the weather.", {"properties": {"cityName": {"description": "Where to look"}}})
+    tool = Tool("getForecast", "Predicts the weather.", {"properties": {"cityName": {"description": "Where to look"}}})
     counts, length = read_tool(tool)
     weights = {word: counts[word] for word in ("forecast", "weather", "city", "look")}
     assert weights == {
@@ -28,7 +28,7 @@ def test_S2_each_field_counts_by_its_weight() -> None:
         "city": ARGUMENT_NAME_WEIGHT,
         "look": ARGUMENT_DESCRIPTION_WEIGHT,
     }
-    # The compounds count too: getForecast, get, forecast; tells, weather; cityName, city, name; where, look.
+    # The compounds count too: getForecast, get, forecast; predicts, weather; cityName, city, name; where, look.
     assert (
         length == 3 * NAME_WEIGHT + 2 * DESCRIPTION_WEIGHT + 3 * ARGUMENT_NAME_WEIGHT + 2 * ARGUMENT_DESCRIPTION_WEIGHT
     )

@@ -23,7 +23,7 @@ _DIGITS = 6
 
 
 class VectorSource(Protocol):
-    """Gives the vector of each text, in order; `what` is said of many: what they are, in words."""
+    """Gives the vector of each text, in order; `what` names the texts in messages, where there are many."""
 
     @property
     def model(self) -> str: ...  # noqa: D102
