@@ -209,7 +209,7 @@ class Prober:
         first = self.probes.ended(self.probe).get(FIRST)
         match None if first is None else first.outcome:
             case CheckOutcome.REFUSED:
-                await self._skip(left, "Not asked: the API takes no tools.")
+                await self._skip(left)
                 return ""
             case CheckOutcome.TOOLS_NOT_SEEN | CheckOutcome.UNKNOWN:
                 return self._count_open()
@@ -218,7 +218,8 @@ class Prober:
                 await run_workers(self._worker(keys, scripts, tools) for _ in range(self.settings.max_concurrency))
                 return self._reason or self._count_open()
 
-    async def _skip(self, keys: Sequence[str], why: str) -> None:
+    async def _skip(self, keys: Sequence[str]) -> None:
+        why = "Not asked: the API takes no tools."
         for key in keys:
             await self._keep(replace(Tally().result(key), outcome=CheckOutcome.SKIPPED, said=why))
 

@@ -74,10 +74,6 @@ class NoteKind(StrEnum):
     """Responses were stored in a cache that nobody named."""
     INTERRUPTED = "interrupted"
     """The user interrupted the run, which can be resumed."""
-    NO_REPORT = "no_report"
-    """No trial has finished, so that there is nothing to report."""
-    WROTE = "wrote"
-    """A file was written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ from toolbelt.render.numbers import NOTHING
 from toolbelt.views.cells import Badge, Cell, Span, Tone
 from toolbelt.views.table import Column, Row, Table
 
-MOST_COLUMNS = 20
-"""As many columns as the style sheet can hide."""
 _AT_FIRST = 5
 """Beside the names of the arms."""
 _LEFT_OUT = ("abstained uncovered",)  # which a note says, with its counts

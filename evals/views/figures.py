@@ -11,18 +11,11 @@ from toolbelt.evals.views.recorded import recorded_line
 from toolbelt.render.numbers import (
     ESTIMATED,
     format_cost,
-    format_number,
     format_share,
 )
 from toolbelt.text import plural
 from toolbelt.views.blocks import Note
 from toolbelt.views.cells import Tone
-
-
-def format_prompt_tokens(arm: ArmSummary) -> str:
-    """A number of tokens, marked where it is estimated."""
-    mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
-    return mark + format_number(arm.prompt_tokens)
 
 
 def arm_labels(summary: RunSummary) -> list[str]:

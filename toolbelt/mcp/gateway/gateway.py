@@ -80,7 +80,6 @@ class GatewayOptions:
         call_seconds: Until a call is given up.
         list_seconds: How long the first list waits for servers that are starting.
         unlocked: Whether tools are served that are not what was synced.
-        instructions: For the client.
         limits: Of connections to servers.
         shared: Names of servers that all clients share.
         announces: Whether a tool that a client asks to be described is added to its list, which is announced.
@@ -89,7 +88,6 @@ class GatewayOptions:
     call_seconds: float = 300.0
     list_seconds: float = 10.0
     unlocked: bool = False
-    instructions: str = ""
     limits: UpstreamLimits = field(default_factory=UpstreamLimits)
     shared: tuple[str, ...] = ()
     announces: bool = False
@@ -176,7 +174,7 @@ class Gateway:
         Args:
             find_client: Whose session a request belongs to.
         """
-        server: Server[Any] = Server("toolbelt", version=__version__, instructions=self.options.instructions or None)
+        server: Server[Any] = Server("toolbelt", version=__version__)
 
         async def answer(ctx: Context, call_next: CallNext) -> HandlerResult:
             return await self._answer(server, find_client(ctx), ctx, call_next)

@@ -53,7 +53,6 @@ def list_served(
     catalog: Catalog,
     counter: TokenCounter,
     *,
-    with_meta_tools: bool = True,
     name_limit: int = NAME_LIMIT,
     search: SearchSettings | None = None,
 ) -> ServedList:
@@ -63,7 +62,6 @@ def list_served(
         surface: What is served.
         catalog: All tools.
         counter: Counts tokens.
-        with_meta_tools: Whether discoverable tools are reached by call-through.
         name_limit: The longest name, in characters.
         search: By which all but the surface's offered tools are found, if that is how it is served; then the surface is
             as `list_pinned` makes it.
@@ -71,7 +69,7 @@ def list_served(
     definitions = [served.definition for served in surface.offered]
     if search is not None:
         definitions += list_search_tools(make_served_search(search, WordsRanker(), surface, catalog, name_limit))
-    elif with_meta_tools and surface.discoverable:
+    elif surface.discoverable:
         definitions += _meta_definitions(surface, catalog, name_limit)
     counts = count_definitions(definitions, counter)
     return ServedList(tuple(definitions), tuple(counts), counter.name, serving_digest(definitions))

@@ -20,7 +20,6 @@ from tests.evals.views.sample import sample_run
 from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize
-from toolbelt.evals.views.figures import format_prompt_tokens
 from toolbelt.evals.views.pictures.bars import best_first
 from toolbelt.evals.views.pictures.canvas import ORACLE, distinct, drawable, text_width
 from toolbelt.evals.views.pictures.drawing import draw_pictures
@@ -203,8 +202,7 @@ def test_E6_tokens_that_were_reported_in_part_are_drawn_as_our_own() -> None:
         for n in range(38)
     ]
     summary = summarize(database([("m", "full", "")], trials), RUN)
-    [arm] = summary.arms
-    assert format_prompt_tokens(arm) == "~230"
+    assert [arm.prompt_tokens for arm in summary.arms] == [230]
     captions = {picture.name: picture.caption for picture in draw_pictures(summary, pngs=False)}
     assert "~ estimated, as the provider did not report the tokens of every trial." in captions["tokens"]
     assert "fewer tokens than we do" not in captions["tokens"]
