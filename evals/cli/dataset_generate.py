@@ -14,7 +14,7 @@ from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
 from toolbelt.evals.drafts.jobs import DraftQuota
-from toolbelt.providers.endpoints import Transport
+from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.render.screen import ConsoleReporter
 
 _MOST_SEED = 10**9
@@ -105,13 +105,7 @@ def generate(
     languages: tuple[str, ...],
     seed: int,
     temperature: float | None,
-    api_base: str | None,
-    transport: str,
-    max_concurrency: int,
-    timeout: float,
-    max_retries: int,
-    max_cost: float | None,
-    max_requests: int | None,
+    asking: AskingOptions,
     dry_run: bool,
     force: bool,
     catalog: str | None,
@@ -138,13 +132,7 @@ def generate(
         languages=languages,
         seed=seed,
         temperature=temperature,
-        api_base=api_base,
-        transport=Transport(transport),
-        timeout_seconds=timeout,
-        max_concurrency=max_concurrency,
-        max_retries=max_retries,
-        max_cost=max_cost,
-        max_requests=max_requests,
+        asking=asking,
         overwrite=force,
     )
     project = open_current_project(catalog, config, read_loadouts_too=False)

@@ -27,14 +27,13 @@ from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     FiniteRange,
     arms_option,
-    asking_options,
+    execution_options,
     interval_seed_option,
     margin_option,
     notify_environment,
-    response_options,
     store_option,
 )
-from toolbelt.providers.endpoints import Transport
+from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.files import make_way_for, write_text
 
@@ -119,13 +118,13 @@ _SECTIONS = {
     "again. The run begins with fewer epochs than the baseline has. Intervals are wider (97.8% for three epochs), so "
     "that all looks together err as a single one.",
 )
-@asking_options(
+@execution_options(
     api_base="Where hosted models are asked.  [default: as before]",
     max_concurrency="Trials that run at the same time.",
     max_cost="Stop before the run costs more, what it has cost before included.",
     max_requests="Stop before the run makes more requests, those made before included.",
+    has_engine=False,
 )
-@response_options
 @arms_option
 @interval_seed_option
 @option("--junit", metavar="FILE", help="Also write JUnit XML, over that of an earlier run.")
@@ -149,15 +148,7 @@ def gate(
     response_max_age: float,
     allow_mixed: bool,
     top_up: bool,
-    api_base: str | None,
-    transport: str,
-    max_concurrency: int,
-    timeout: float,
-    max_retries: int,
-    max_cost: float | None,
-    max_requests: int | None,
-    response_cache: tuple[str, ...],
-    offline: bool,
+    execution: ExecutionOptions,
     arms: tuple[str, ...],
     seed: int,
     junit: str | None,
@@ -191,16 +182,9 @@ def gate(
         # numpy and scipy, which a mistake in the flags need not wait for
         if top_up and against is not None:
             from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
-            from toolbelt.evals.setup.asking import ExecutionOptions
             from toolbelt.evals.top_up import gate_and_top_up
 
-            options = ExecutionOptions(
-                *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
-                transport=Transport(transport),
-                response_cache=tuple(map(Path, response_cache)),
-                offline=offline,
-            )
-            judge = partial(gate_and_top_up, Path(store), name, against, limits, options, EvalConsoleReporter())
+            judge = partial(gate_and_top_up, Path(store), name, against, limits, execution, EvalConsoleReporter())
         else:
             from toolbelt.evals.analysis.gate.gate import gate_run
 

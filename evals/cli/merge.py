@@ -12,6 +12,7 @@ from toolbelt.evals.cli.options import CommaList, complete_files, details_option
 from toolbelt.evals.cli.run_end import show_end
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.merging import merge_shards
+from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.render.screen import notify, progress
 from toolbelt.text import plural
 
@@ -56,4 +57,6 @@ def merge(
         merged = merge_shards(tuple(map(Path, files)), Path(store), runs=runs, allow_mixed=allow_mixed, advance=advance)
     named = ", ".join(map(str, merged.shards[:12])) + (", …" if len(merged.shards) > 12 else "")
     notify(f"run {merged.run} has shards {named}; {plural(merged.added, 'trial')} added")
-    return show_end(Run(merged.run, Path(store), merged.end, merged.reason), (), as_json=as_json, details=details)
+    return show_end(
+        Run(merged.run, Path(store), merged.end, merged.reason), ExecutionOptions(), as_json=as_json, details=details
+    )

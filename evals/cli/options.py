@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import click
 from click.core import ParameterSource
@@ -19,6 +21,9 @@ from toolbelt.evals.running.shards import Shard, parse_shard
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.providers.endpoints import Transport
 from toolbelt.render.screen import notify
+
+if TYPE_CHECKING:
+    from toolbelt.evals.setup.asking import AskingOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -97,7 +102,7 @@ arms_option = option(
     metavar="ARM",
     help="Only this arm: a toolset, `model · toolset`, or #N; again or with commas for more.  [default: all]",
 )
-engine_option = option(
+_engine_option = option(
     "--engine",
     type=EngineType(),
     default=str(ONE_PROCESS),
@@ -106,6 +111,24 @@ engine_option = option(
     help="What runs the trials: process (this one), dask (a worker a core, started here), dask:N (N of them), or "
     "dask:HOST:PORT (the workers of a running scheduler, which open the same files and have the keys). Caps and "
     "--max-concurrency hold for all workers together.",
+)
+_response_options = (
+    option(
+        "--response-cache",
+        "response_cache",
+        type=CommaList(),
+        multiple=True,
+        metavar="FILE",
+        help="Reuse recorded responses of hosted models, and record what is asked: a cache, which is made if need be, "
+        "or an export of one (.jsonl), which is only read; again for more.  [default: nothing is recorded]",
+        shell_complete=complete_files,
+    ),
+    option(
+        "--offline",
+        is_flag=True,
+        help="Open no connection: hosted models answer with recorded responses alone and need no key. What is not "
+        "recorded stays unscored, and the run is incomplete.",
+    ),
 )
 details_option = option(
     "--details", is_flag=True, help="Show every measure of each arm: outcomes, coverage, abstention, latency, tokens."
@@ -182,31 +205,10 @@ def case_filter_options(command: Command) -> Command:
     return command
 
 
-def response_options(command: Command) -> Command:
-    """Recorded responses: where they are read and stored, and whether anything else may be asked."""
-    add_offline = option(
-        "--offline",
-        is_flag=True,
-        help="Open no connection: hosted models answer with recorded responses alone and need no key. What is not "
-        "recorded stays unscored, and the run is incomplete.",
-    )
-    add_files = option(
-        "--response-cache",
-        "response_cache",
-        type=CommaList(),
-        multiple=True,
-        metavar="FILE",
-        help="Reuse recorded responses of hosted models, and record what is asked: a cache, which is made if need be, "
-        "or an export of one (.jsonl), which is only read; again for more.  [default: nothing is recorded]",
-        shell_complete=complete_files,
-    )
-    return add_files(add_offline(command))
-
-
 def asking_options(
     *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, concurrency: int = 8
 ) -> Callable[[Command], Command]:
-    """How models are asked, and how much; not part of what is made by it.
+    """How models are asked, and how much: the command gets one parameter, `asking: AskingOptions`.
 
     Args:
         api_base: Help of `--api-base`.
@@ -215,7 +217,7 @@ def asking_options(
         max_requests: Help of `--max-requests`.
         concurrency: Default of `--max-concurrency`.
     """
-    from toolbelt.evals.setup.asking import EXECUTION_RANGES  # with all that a run needs; most commands ask nobody
+    from toolbelt.evals.setup.asking import EXECUTION_RANGES, AskingOptions  # with all that a run needs
 
     options = (
         option("--api-base", metavar="URL", help=api_base),
@@ -256,8 +258,60 @@ def asking_options(
     )
 
     def add_all(command: Command) -> Command:
-        for add in reversed(options):
-            command = add(command)
-        return command
+        def run(**values: Any) -> Any:
+            asking = AskingOptions(
+                api_base=values.pop("api_base"),
+                max_concurrency=values.pop("max_concurrency"),
+                timeout_seconds=values.pop("timeout"),
+                max_retries=values.pop("max_retries"),
+                max_cost_usd=values.pop("max_cost"),
+                max_requests=values.pop("max_requests"),
+                transport=Transport(values.pop("transport")),
+            )
+            return command(asking=asking, **values)
+
+        return _add(options, run, command)
 
     return add_all
+
+
+def execution_options(
+    *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, has_engine: bool = True
+) -> Callable[[Command], Command]:
+    """How a run is executed: the command gets one parameter, `execution: ExecutionOptions`.
+
+    Args:
+        api_base: Help of `--api-base`.
+        max_concurrency: Help of `--max-concurrency`.
+        max_cost: Help of `--max-cost`.
+        max_requests: Help of `--max-requests`.
+        has_engine: Whether the engine can be chosen.
+    """
+    from toolbelt.evals.setup.asking import ExecutionOptions
+
+    options = (*((_engine_option,) if has_engine else ()), *_response_options)
+    asking = asking_options(
+        api_base=api_base, max_concurrency=max_concurrency, max_cost=max_cost, max_requests=max_requests
+    )
+
+    def add_all(command: Command) -> Command:
+        def run(asking: AskingOptions, **values: Any) -> Any:
+            execution = ExecutionOptions(
+                **vars(asking),
+                response_cache=tuple(map(Path, values.pop("response_cache"))),
+                offline=values.pop("offline"),
+                engine=values.pop("engine", ONE_PROCESS),
+            )
+            return command(execution=execution, **values)
+
+        return asking(_add(options, run, command))
+
+    return add_all
+
+
+def _add(options: Sequence[Callable[[Command], Command]], run: Callable[..., Any], command: Command) -> Command:
+    """`run` in place of the command, with its name, help and options, and more options in front of those."""
+    wrapped = cast("Command", functools.wraps(command)(run))
+    for add in reversed(options):
+        wrapped = add(wrapped)
+    return wrapped

@@ -25,8 +25,8 @@ from toolbelt.evals.models.opening import open_model
 from toolbelt.evals.probing.checks import CHECKS, MAX_TOKENS
 from toolbelt.evals.probing.runner import MAX_CONCURRENCY
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.evals.views.probes import probes_view
-from toolbelt.providers.endpoints import Transport
 from toolbelt.render.screen import print_json, show_blocks
 from toolbelt.views.blocks import Note
 
@@ -92,13 +92,7 @@ def probe(
     models: tuple[str, ...],
     checks: tuple[str, ...],
     required: tuple[str, ...],
-    api_base: str | None,
-    transport: str,
-    max_concurrency: int,
-    timeout: float,
-    max_retries: int,
-    max_cost: float | None,
-    max_requests: int | None,
+    asking: AskingOptions,
     max_tokens: int,
     fresh: bool,
     dry_run: bool,
@@ -119,14 +113,8 @@ def probe(
         models=models,
         checks=_split_commas(checks),
         required=_split_commas(required),
-        api_base=api_base,
-        transport=Transport(transport),
-        max_concurrency=max_concurrency,
-        timeout_seconds=timeout,
-        max_retries=max_retries,
+        asking=asking,
         max_tokens=max_tokens,
-        max_cost_usd=max_cost,
-        max_requests=max_requests,
         fresh=fresh,
         store=store,
         config=config,
@@ -138,7 +126,7 @@ def probe(
         _show_estimates(prepared, as_json=as_json)
         return OK
     notify_estimates(prepared)
-    check_cost_cap(prepared, max_cost)
+    check_cost_cap(prepared, asking.max_cost_usd)
     opened = [open_model(probe.wanted.model, model_options) for probe in prepared]  # every missing key is found first
     with RunStore(Path(store)) as run_store:
         results = probe_all(run_store, prepared, opened, options)

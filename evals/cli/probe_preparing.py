@@ -23,11 +23,12 @@ from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.plan import without_secrets
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
-from toolbelt.providers.endpoints import Transport, check_name
+from toolbelt.providers.endpoints import check_name
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
@@ -48,14 +49,8 @@ class ProbeOptions:
         models: Names of models.
         checks: Keys of checks; none for all.
         required: Keys of checks that must work.
-        api_base: Where hosted models are asked; `None` for their provider's address.
-        transport: How hosted models are asked.
-        max_concurrency: Checks under way at once.
-        timeout_seconds: For one request.
-        max_retries: For one request.
+        asking: How models are asked; its caps are those of all models together.
         max_tokens: The longest answer; 0 leaves it to the provider.
-        max_cost_usd: Of all models together; `None` for no cap.
-        max_requests: Of all models together; `None` for no cap.
         fresh: Whether an unfinished probe is left alone, and a new one begun.
         store: File of the run store.
         config: The `toolbelt.yaml`; `None` for the one that is found.
@@ -66,14 +61,8 @@ class ProbeOptions:
     models: tuple[str, ...]
     checks: tuple[str, ...]
     required: tuple[str, ...]
-    api_base: str | None
-    transport: Transport
-    max_concurrency: int
-    timeout_seconds: float
-    max_retries: int
+    asking: AskingOptions
     max_tokens: int
-    max_cost_usd: float | None
-    max_requests: int | None
     fresh: bool
     store: str
     config: str | None
@@ -129,20 +118,20 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
     warn_of_unknown_bases(names, table)
     tokenizer = options.tokenizer or config.tokenizer or DEFAULT_TOKENIZER
     make_counter(tokenizer)  # an unknown name is refused whatever the models
-    model_options = ModelOptions(options.api_base, options.timeout_seconds, table, options.transport)
+    model_options = options.asking.model_options(table)
     code = {"toolbelt": __version__, **read_code(Path())}
     prepared = []
     for name in names:
         counter = _counter(name, tokenizer)
         facts = find_facts(name, table)
-        api_base = None if name.startswith(tuple(OPENERS)) else without_secrets(options.api_base)
+        api_base = None if name.startswith(tuple(OPENERS)) else without_secrets(options.asking.api_base)
         wanted = ProbePlan(name, api_base, tuple(check.key for check in checks), counter.name, code)
         settings = ProbeSettings(
             counter,
             find_form(name),
             ModelLimits(facts.context_window, facts.output_reserve),
-            RetryPolicy(options.max_retries),
-            max_concurrency=options.max_concurrency,
+            RetryPolicy(options.asking.max_retries),
+            max_concurrency=options.asking.max_concurrency,
             max_tokens=options.max_tokens or None,
         )
         unfinished = None if options.fresh else _find_unfinished(Path(options.store), wanted)

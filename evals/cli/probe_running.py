@@ -88,11 +88,11 @@ def probe_all(
     """One model after the other, each shown as it ends; the caps are those of all together."""
     probes = ProbeStore(store)
     results: list[ProbeResult] = []
-    requests, cost = options.max_requests, options.max_cost_usd
+    requests, cost = options.asking.max_requests, options.asking.max_cost_usd
     for probe, model in zip(prepared, models, strict=True):
         if results and requests is not None and requests <= 0:
             notify(
-                f"{probe.wanted.model} is not probed: the cap of {options.max_requests:,} requests is reached",
+                f"{probe.wanted.model} is not probed: the cap of {options.asking.max_requests:,} requests is reached",
                 "warning",
             )
             break

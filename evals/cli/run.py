@@ -17,15 +17,13 @@ from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import (
     CommaList,
     ShardType,
-    asking_options,
     case_filter_options,
     dataset_option,
     details_option,
-    engine_option,
+    execution_options,
     margin_option,
     notify_environment,
     range_type,
-    response_options,
     store_option,
 )
 from toolbelt.evals.cli.run_end import show_end, write_report
@@ -36,17 +34,15 @@ from toolbelt.evals.execution import (
     estimate_eval,
     start_run,
 )
-from toolbelt.evals.running.engine_choice import EngineChoice
 from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.providers.chat import Sampling
-from toolbelt.providers.endpoints import Transport
 from toolbelt.render.screen import print_json, show_blocks
 
-_asking_options = asking_options(
+_execution_options = execution_options(
     api_base="Where hosted models are asked.  [default: the provider's; resume: as before]",
     max_concurrency="Trials that run at the same time.",
     max_cost="Stop before the run costs more; answers that are on their way still count.",
@@ -189,9 +185,7 @@ _SECTIONS = {
     help="Also send what is known not to fit: more tools than the model takes, or definitions that leave no room "
     "for an answer in its window.  [default: nothing is sent, and the trial is a context_overflow]",
 )
-@_asking_options
-@engine_option
-@response_options
+@_execution_options
 @option(
     "--report",
     is_flag=False,
@@ -227,16 +221,7 @@ def run(
     tool_choice: str | None,
     request_limit: int,
     ask_anyway: bool,
-    api_base: str | None,
-    transport: str,
-    max_concurrency: int,
-    timeout: float,
-    max_retries: int,
-    max_cost: float | None,
-    max_requests: int | None,
-    engine: EngineChoice,
-    response_cache: tuple[str, ...],
-    offline: bool,
+    execution: ExecutionOptions,
     report: str | None,
     details: bool,
     dry_run: bool,
@@ -260,7 +245,7 @@ def run(
         seed=seed,
         sampling=Sampling(temperature, seed, tool_choice, max_tokens),
         request_limit=request_limit,
-        api_base=without_secrets(api_base),
+        api_base=without_secrets(execution.api_base),
         suite=chosen_suite,
         ask_anyway=ask_anyway,
         shard=shard,
@@ -278,61 +263,36 @@ def run(
         store=Path(store),
         is_default_dataset=click.get_current_context().get_parameter_source("dataset") is ParameterSource.DEFAULT,
     )
-    keep_apart({}, {"--store": store, "--response-cache": response_cache[0] if response_cache else None})
+    keep_apart({}, {"--store": store, "--response-cache": next(map(str, execution.response_cache), None)})
     notify_environment("response_cache", "offline")
-    execution = ExecutionOptions(
-        *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
-        transport=Transport(transport),
-        response_cache=tuple(map(Path, response_cache)),
-        offline=offline,
-        engine=engine,
-    )
     if dry_run:
         _show_estimate(request, execution, as_json=as_json)
         return OK
     finished = start_run(request, execution, EvalConsoleReporter())
     if report is not None:
         write_report(finished, Path(report))
-    return show_end(finished, response_cache, as_json=as_json, details=details, engine=engine)
+    return show_end(finished, execution, as_json=as_json, details=details)
 
 
 @click.command(epilog=examples("toolbelt eval resume", "toolbelt eval resume 20260101-120000-ab12 --retry-errors"))
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
 @option("--retry-errors", is_flag=True, help="Also run again the trials that ended with an error.")
-@_asking_options
-@engine_option
-@response_options
+@_execution_options
 @details_option
 @store_option
 @json_option
 def resume(
     name: str,
     retry_errors: bool,
-    api_base: str | None,
-    transport: str,
-    max_concurrency: int,
-    timeout: float,
-    max_retries: int,
-    max_cost: float | None,
-    max_requests: int | None,
-    engine: EngineChoice,
-    response_cache: tuple[str, ...],
-    offline: bool,
+    execution: ExecutionOptions,
     details: bool,
     store: str,
     as_json: bool,
 ) -> int:
     """Continue RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
     notify_environment("response_cache", "offline")
-    execution = ExecutionOptions(
-        *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests),
-        transport=Transport(transport),
-        response_cache=tuple(map(Path, response_cache)),
-        offline=offline,
-        engine=engine,
-    )
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
-    return show_end(run, response_cache, as_json=as_json, details=details, engine=engine)
+    return show_end(run, execution, as_json=as_json, details=details)
 
 
 def _choose_decision(baseline: str | None, margin: float, *, until_decided: bool) -> Decision | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
@@ -12,22 +11,21 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
-from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice
+from toolbelt.evals.running.engine_choice import EngineChoice
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.render.screen import notify, progress
 from toolbelt.text import plural
 
 
-def show_end(
-    run: Run, response_cache: Sequence[str], *, as_json: bool, details: bool, engine: EngineChoice = ONE_PROCESS
-) -> int:
+def show_end(run: Run, execution: ExecutionOptions, *, as_json: bool, details: bool) -> int:
     """Print what a run came to, the result last unless something is in its way, and give the exit code."""
     with RunStore(run.store, must_exist=True) as store:
         summary = summarize(store.connection, run.id)
-        problem = _describe_unrecorded(run, response_cache) if run.not_recorded else ""
+        problem = _describe_unrecorded(run, execution) if run.not_recorded else ""
         error, requests = store.find_common_error(run.id), store.spent(run.id)[0]
-        problem = problem or _find_problem(summary, run.end, error, requests, engine)
+        problem = problem or _find_problem(summary, run.end, error, requests, execution.engine)
         if not problem:
             notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
         show_run(store, summary, as_json=as_json, details=details)
@@ -36,9 +34,9 @@ def show_end(
     return INFRASTRUCTURE if problem else OK
 
 
-def _describe_unrecorded(run: Run, response_cache: Sequence[str]) -> str:
+def _describe_unrecorded(run: Run, execution: ExecutionOptions) -> str:
     """What an offline execution left, and the command that asks for it."""
-    files = response_cache or (str(run.store.with_name(DEFAULT_CACHE)),)
+    files = map(str, execution.response_cache or (run.store.with_name(DEFAULT_CACHE),))
     options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files))
     return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
 

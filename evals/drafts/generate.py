@@ -18,13 +18,13 @@ from toolbelt.evals.drafts.jobs import DraftQuota, Jobs, choose_tools
 from toolbelt.evals.drafts.prompts import opening_messages
 from toolbelt.evals.drafts.writing import DraftSummary, DraftWriter
 from toolbelt.evals.models.model import Model
-from toolbelt.evals.models.opening import ModelOptions, open_model, open_price
+from toolbelt.evals.models.opening import open_model, open_price
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.pauses import PauseNotices
 from toolbelt.evals.running.prompt_tokens import PromptCounter
+from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.providers.chat import Sampling, Usage
-from toolbelt.providers.endpoints import Transport
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 from toolbelt.reporter import SILENT, Advance, Reporter
@@ -51,13 +51,7 @@ class DraftSettings:
         languages: What queries are written in, in words; the model's choice if there is none.
         seed: Of the draw of tools, and the model's own where it takes one.
         temperature: `None` for the provider's default.
-        api_base: Where a hosted model is asked; `None` for the provider's own place.
-        transport: How a hosted model is asked.
-        timeout_seconds: For one request.
-        max_concurrency: Tools under way at once.
-        max_retries: How often a request is repeated after a failure that may pass.
-        max_cost: Dollars that the folder may cost in all, earlier calls included.
-        max_requests: Requests for the folder in all, earlier calls included.
+        asking: How the model is asked; its caps are those of the folder in all, earlier calls included.
         overwrite: Whether to draft into a folder that a human changed, or that has another catalog.
 
     Raises:
@@ -72,13 +66,7 @@ class DraftSettings:
     languages: tuple[str, ...] = ()
     seed: int = 0
     temperature: float | None = None
-    api_base: str | None = None
-    transport: Transport = Transport.AUTO
-    timeout_seconds: float = 120.0
-    max_concurrency: int = 8
-    max_retries: int = 5
-    max_cost: float | None = None
-    max_requests: int | None = None
+    asking: AskingOptions = field(default_factory=AskingOptions)
     overwrite: bool = False
 
     def __post_init__(self) -> None:
@@ -168,7 +156,7 @@ class DraftSession:
         self.settings = settings
         self.jobs = Jobs(catalog, tools, settings.quota, settings.languages)
         self._sampling = Sampling(settings.temperature, settings.seed)
-        self._options = ModelOptions(settings.api_base, settings.timeout_seconds, models, settings.transport)
+        self._options = settings.asking.model_options(models)
         self._tokenizer = tokenizer
         self._reporter = reporter
 
@@ -178,7 +166,7 @@ class DraftSession:
         progress = self._reporter.progress("reading tools", len(self.jobs))
         with progress as advance, read_answers(self.folder.memory) as answers:
             return estimate_drafts(
-                self.jobs, model, self._sampling, self._counter(model), answers, advance, self.settings.api_base
+                self.jobs, model, self._sampling, self._counter(model), answers, advance, self.settings.asking.api_base
             )
 
     def run(self) -> DraftResult:
@@ -186,7 +174,7 @@ class DraftSession:
 
         Raises:
             ToolbeltError: a human changed the folder, it has another catalog, or another process drafts into it; the
-                model cannot be asked, or `max_cost` cannot be kept because its price is unknown.
+                model cannot be asked, or the cap of cost cannot be kept because its price is unknown.
             InvalidFileError: lines of a human in the cases have mistakes.
             StorageError: the disk would not.
         """
@@ -197,14 +185,14 @@ class DraftSession:
             _refuse_edited(self.folder, state)
             self.folder.refuse_other_catalog(catalog)
         model = open_model(settings.model, self._options)
-        if settings.max_cost is not None and model.cost_usd(Usage(1, 1)) is None:
+        if settings.asking.max_cost_usd is not None and model.cost_usd(Usage(1, 1)) is None:
             raise ToolbeltError(f"--max-cost cannot be kept: the price of {settings.model} is unknown.")
         with open_answers(self.folder.memory) as answers:
             self.folder.put_catalog(catalog, overwrite=settings.overwrite)
             return self._draft(model, checker, answers)
 
     def _draft(self, model: Model, checker: DraftChecker, answers: AnswerStore) -> DraftResult:
-        settings = self.settings
+        asking = self.settings.asking
         self._warn_unreadable(answers)
         requests_before, cost_before = answers.requests, answers.cost_usd
         drafter = Drafter(
@@ -212,13 +200,13 @@ class DraftSession:
             checker,
             answers,
             model,
-            Budget(settings.max_requests, settings.max_cost, answers.requests, answers.cost_usd),
-            RetryPolicy(settings.max_retries),
+            Budget(asking.max_requests, asking.max_cost_usd, answers.requests, answers.cost_usd),
+            RetryPolicy(asking.max_retries),
             self._counter(model),
             self._sampling,
-            settings.max_concurrency,
-            settings.api_base,
-            Pace(model.name, settings.max_concurrency, on_pause=PauseNotices(self._reporter.note)),
+            asking.max_concurrency,
+            asking.api_base,
+            Pace(model.name, asking.max_concurrency, on_pause=PauseNotices(self._reporter.note)),
         )
         try:
             with self._reporter.progress("drafting tools", len(self.jobs)) as advance:
@@ -239,7 +227,12 @@ class DraftSession:
 
     def _write(self, drafter: Drafter) -> DraftSummary:
         writer = DraftWriter(
-            self.jobs, drafter.checker, drafter.answers, drafter.model.name, self._sampling, self.settings.api_base
+            self.jobs,
+            drafter.checker,
+            drafter.answers,
+            drafter.model.name,
+            self._sampling,
+            self.settings.asking.api_base,
         )
         with self._reporter.progress("writing cases", len(self.jobs)) as advance:
             state = self.folder.read_state(drafter.checker.names)

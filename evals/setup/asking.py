@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -45,26 +45,20 @@ EXECUTION_RANGES: Mapping[str, Range] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class ExecutionOptions:
-    """How models are called in one execution of a run. The options do not change which trials the run has.
+class AskingOptions:
+    """How models are asked, and how much, for a run, a probe or drafts. It does not change what they are asked.
 
     Attributes:
-        api_base: Where hosted models are asked; their provider's place if `None`, or where the run asked before.
-        max_concurrency: Trials that run at the same time.
+        api_base: Where hosted models are asked; their provider's place if `None`, or where a run asked before.
+        max_concurrency: Trials, checks or tools at the same time.
         timeout_seconds: For one request.
         max_retries: How often a request is repeated after a failure that may pass.
-        max_cost_usd: The run stops before it costs more; earlier executions included.
-        max_requests: The run stops before it makes more requests; earlier executions included.
+        max_cost_usd: Nothing is asked that would cost more; what a run or a folder of drafts cost before is included.
+        max_requests: No more is asked; likewise.
         transport: How hosted models are asked.
-        response_cache: Files of recorded responses: exports, which are read, and at most one cache, which is also
-            written. Without a cache, what is asked is stored beside the file of runs. Nothing is recorded if empty.
-        offline: Whether nothing may be asked: hosted models answer with recorded responses alone, and no connection is
-            opened.
-        engine: What runs the trials.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `EXECUTION_RANGES`.
-        ToolbeltError: the engine is not installed, or cannot do what is asked for.
     """
 
     api_base: str | None = None
@@ -74,12 +68,36 @@ class ExecutionOptions:
     max_cost_usd: float | None = None
     max_requests: int | None = None
     transport: Transport = Transport.AUTO
+
+    def __post_init__(self) -> None:
+        refuse_outside(EXECUTION_RANGES, self)
+
+    def model_options(self, models: ModelTable) -> ModelOptions:
+        """How models are opened."""
+        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
+
+
+@dataclass(frozen=True)
+class ExecutionOptions(AskingOptions):
+    """How models are called in one execution of a run. The options do not change which trials the run has.
+
+    Attributes:
+        response_cache: Files of recorded responses: exports, which are read, and at most one cache, which is also
+            written. Without a cache, what is asked is stored beside the file of runs. Nothing is recorded if empty.
+        offline: Whether nothing may be asked: hosted models answer with recorded responses alone, and no connection is
+            opened.
+        engine: What runs the trials.
+
+    Raises:
+        ToolbeltError: the engine is not installed, or cannot do what is asked for.
+    """
+
     response_cache: Sequence[Path] = ()
     offline: bool = False
     engine: EngineChoice = ONE_PROCESS
 
     def __post_init__(self) -> None:
-        refuse_outside(EXECUTION_RANGES, self)
+        super().__post_init__()
         if self.engine.is_dask:
             self._refuse_for_dask()
 
@@ -115,7 +133,7 @@ class ExecutionOptions:
 
     def model_options(self, models: ModelTable) -> ModelOptions:
         """How models are opened."""
-        return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport, self.offline)
+        return replace(super().model_options(models), is_offline=self.offline)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.pauses import NOTICE_EVERY_SECONDS, PauseNotices, describe_pace
+from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.reporter import Reporter
 
@@ -58,7 +59,7 @@ class _Notes(Reporter):
 def test_X2_drafting_says_what_it_waits_for_and_until_when(openai_server: OpenAIServer, tmp_path: Path) -> None:
     tool = Tool(name="read_file", description="Reads a file.", parameters={})
     settings = DraftSettings(
-        "openai/rate-limited-3@drafting", tmp_path / "d", api_base=openai_server.url, max_retries=1
+        "openai/rate-limited-3@drafting", tmp_path / "d", asking=AskingOptions(openai_server.url, max_retries=1)
     )
     catalog = Catalog(plugins=(Plugin(name="files", tools=(tool,)),))
     reporter = _Notes()
