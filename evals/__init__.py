@@ -1,7 +1,7 @@
 """The harness: the same cases over several toolsets and models, scored, counted and priced.
 
-`run_eval` runs an eval, `resume_run` goes on with one, `merge_runs` puts shards together, and `load_run` reads the
-trials of one as a `pandas.DataFrame`.
+`run_eval` runs an eval, `resume_run` goes on with one, `merge_runs` puts shards together, `gate_run` holds one against
+a baseline, and `load_run` reads the trials of one as a `pandas.DataFrame`.
 
 Installed as `toolbelt.evals`; see CONTRIBUTING.md for why the folder is at the top of the repository. The names are
 loaded when first used, so that importing a part of the harness does not import all of it.
@@ -14,16 +14,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolbelt.evals.evaluate import merge_runs, resume_run, run_eval
+    from toolbelt.evals.analysis.gate.verdict import Limits
+    from toolbelt.evals.evaluate import gate_run, merge_runs, resume_run, run_eval
     from toolbelt.evals.exports.loading import load_run
     from toolbelt.evals.run import Run
     from toolbelt.evals.running.plan import CaseFilter
 
-__all__ = ["CaseFilter", "Run", "load_run", "merge_runs", "resume_run", "run_eval"]
+__all__ = ["CaseFilter", "Limits", "Run", "gate_run", "load_run", "merge_runs", "resume_run", "run_eval"]
 _MODULES = MappingProxyType(
     {
         "CaseFilter": "toolbelt.evals.running.plan",
+        "Limits": "toolbelt.evals.analysis.gate.verdict",
         "Run": "toolbelt.evals.run",
+        "gate_run": "toolbelt.evals.evaluate",
         "load_run": "toolbelt.evals.exports.loading",
         "merge_runs": "toolbelt.evals.evaluate",
         "resume_run": "toolbelt.evals.evaluate",

@@ -1,4 +1,4 @@
-"""An eval from Python: `run_eval`, `resume_run` and `merge_runs` print nothing and give a `Run`."""
+"""An eval from Python: `run_eval`, `resume_run` and `merge_runs` give a `Run`, `gate_run` a verdict; none prints."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ import contextlib
 import queue
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
+from toolbelt.evals.analysis.evidence.evidence import Side
+from toolbelt.evals.analysis.evidence.sides import open_side
+from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
     RunRequest,
@@ -35,6 +41,8 @@ from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport, find_transport
+
+_T = TypeVar("_T")
 
 
 def run_eval(
@@ -244,6 +252,79 @@ def resume_run(
     return replace(resumed, notes=tuple(reporter.notes))
 
 
+def gate_run(
+    run: str | Run = LATEST,
+    baseline: str | Path | Run | None = None,
+    limits: Limits = Limits(),  # noqa: B008  frozen
+    *,
+    arms: str | Sequence[str] = (),
+    seed: int = 0,
+    top_up: bool = False,
+    store: str | Path | None = None,
+    api_base: str | None = None,
+    transport: Transport | str = Transport.AUTO,
+    max_concurrency: int = 8,
+    timeout_seconds: float = 120.0,
+    max_retries: int = 5,
+    max_cost_usd: float | None = None,
+    max_requests: int | None = None,
+    response_cache: str | Path | Sequence[str | Path] = (),
+    offline: bool = False,
+    on_note: Callable[[RunNote], object] | None = None,
+    on_trial: Callable[[TrialRecord], object] | None = None,
+) -> GateResult:
+    """Hold a run against a baseline and against limits, as `toolbelt eval gate` does.
+
+    Args:
+        run: A run, its id, the beginning of one, or `latest`.
+        baseline: A file that `toolbelt eval baseline save` wrote, another run or its id; `None` for limits alone.
+        limits: What is tolerated.
+        arms: Only these.
+        seed: Of what is drawn for intervals.
+        top_up: Ask a further epoch of the arms whose verdict is open, up to the epochs of the baseline, and look again.
+            It can be called again where it was interrupted. All that follows is for this.
+        store: The file of runs, as for `run_eval`; that of the run if one is given.
+        api_base: As for `resume_run`; likewise the rest.
+
+    Returns:
+        Verdict and checks; with `top_up`, `further` is what was asked for it.
+
+    Raises:
+        NotFoundError: no such run, baseline or arm.
+        ToolbeltError: the run cannot be asked further, or what it was asked over has changed.
+    """
+    # numpy and scipy
+    from toolbelt.evals.analysis.gate import gate
+    from toolbelt.evals.top_up import gate_and_top_up
+
+    options = ExecutionOptions(
+        *(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests),
+        transport=find_transport(transport),
+        response_cache=_paths(response_cache),
+        offline=offline,
+    )
+    path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
+    names = (arms,) if isinstance(arms, str) else arms
+
+    def execute(started: Started) -> GateResult:
+        with ExitStack() as stack:
+            against: Side | None = None
+            if baseline is not None:
+                of, at = (baseline.id, baseline.store) if isinstance(baseline, Run) else (str(baseline), path)
+                against = stack.enter_context(open_side(of, at))
+            if not top_up:
+                side = stack.enter_context(open_side(name, path))
+                return gate.gate_run(side, limits, against, arms=names, seed=seed)
+            if against is None:
+                raise ToolbeltError("top_up asks as many epochs as the baseline has; name one.")
+            reporter = CallbackReporter(on_note, on_trial)
+            return gate_and_top_up(
+                path, name, against, limits, options, reporter, arms=names, seed=seed, started=started
+            )
+
+    return _outside_the_loop(execute)
+
+
 def merge_runs(
     stores: str | Path | Sequence[str | Path],
     *,
@@ -278,8 +359,8 @@ def merge_runs(
     return Run(merged.run, path, merged.end, merged.reason)
 
 
-def _outside_the_loop(execute: Callable[[Started], Run]) -> Run:
-    """The run that `execute` returns; where an event loop is running in this thread, it has a thread of its own."""
+def _outside_the_loop(execute: Callable[[Started], _T]) -> _T:
+    """What `execute` returns; where an event loop is running in this thread, it has a thread of its own."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

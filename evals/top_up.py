@@ -18,7 +18,7 @@ from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.gate import gate_run
 from toolbelt.evals.analysis.gate.verdict import AskedFurther, GateResult, Limits
-from toolbelt.evals.execution import continue_run
+from toolbelt.evals.execution import Started, continue_run, ignore
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
@@ -40,6 +40,7 @@ def gate_and_top_up(
     arms: Sequence[str] = (),
     seed: int = 0,
     progress: Progress = no_progress,
+    started: Started = ignore,
 ) -> GateResult:
     """Check a run as `gate_run` does, and ask an epoch more of its open arms for as long as that may decide it.
 
@@ -53,6 +54,7 @@ def gate_and_top_up(
         arms: As for `gate_run`.
         seed: As for `gate_run`.
         progress: As for `gate_run`.
+        started: As for `start_run`; called for each epoch that is asked.
 
     Raises:
         ToolbeltError: the run cannot be asked further, or what it was asked over has changed.
@@ -63,7 +65,7 @@ def gate_and_top_up(
     plan = design_top_up(row.plan, row.run, baseline.about.epochs)
     reason, is_unfinished = "", row.finished < plan.size
     if row.plan.top_up is not None and is_unfinished:  # an epoch that a cap or Ctrl-C broke off
-        reason, is_unfinished = _ask(path, row.run, options, reporter), False
+        reason, is_unfinished = _ask(path, row.run, options, reporter, started), False
     while True:
         design = plan.top_up
         with RunStore(path, must_exist=True) as store:
@@ -84,7 +86,7 @@ def gate_and_top_up(
         text = f"the verdict is open for {labels}: asking epoch {plan.epochs} of at most {design.epochs}"
         reporter.note(RunNote(NoteKind.TOP_UP, text, (row.run,)))
         try:
-            reason = _ask(path, row.run, options, reporter)
+            reason = _ask(path, row.run, options, reporter, started)
         except ToolbeltError:
             with RunStore(path, must_exist=True) as store:
                 if store.get(row.run).finished == row.finished:  # else the run would seem to lack what nobody can ask
@@ -148,7 +150,7 @@ def _with_further(plan: Plan, arms: Sequence[int]) -> Plan:
     return replace(plan, top_up=top_up, epochs=max(top_up.asked))
 
 
-def _ask(path: Path, run: str, options: ExecutionOptions, reporter: EvalReporter) -> str:
+def _ask(path: Path, run: str, options: ExecutionOptions, reporter: EvalReporter, started: Started) -> str:
     """Why not all could be asked; empty if it could."""
-    asked = continue_run(path, run, options, reporter)
+    asked = continue_run(path, run, options, reporter, started)
     return asked.reason if asked.end is RunEnd.INCOMPLETE else ""

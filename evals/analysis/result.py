@@ -51,7 +51,8 @@ class RunResult:
         run: Its id.
         dataset: Name of the dataset.
         cases: Cases that each arm is asked.
-        epochs: How often.
+        epochs: How often, at most.
+        arm_epochs: How often by each arm of the run; empty where all were asked equally often.
         model: The model; of an arm held against another model's, that of the reference.
         models: How many models the run has.
         is_word_matching: Whether it is the word-matching baseline, which is not an LLM.
@@ -88,6 +89,7 @@ class RunResult:
     others: tuple[tuple[int, TradeOff], ...] = ()
     cases_wanted: int | None = None
     is_complete: bool = True
+    arm_epochs: tuple[int, ...] = ()
 
     @property
     def is_reference(self) -> bool:
@@ -184,6 +186,7 @@ def _no_choice(summary: RunSummary, reference: ArmSummary | None, margin: float)
         dataset=summary.dataset,
         cases=summary.cases,
         epochs=summary.epochs,
+        arm_epochs=summary.arm_epochs,
         model=model,
         models=len({arm.model for arm in summary.arms}),
         is_word_matching=is_word_matching(model),

@@ -78,7 +78,7 @@ class FiniteRange(click.FloatRange):
 def range_type(allowed: Range) -> click.IntRange | FiniteRange:
     """What click checks, so that the command line refuses what the library would."""
     if allowed.is_whole:
-        return click.IntRange(allowed.low, allowed.high)
+        return click.IntRange(allowed.low, None if allowed.high is None else int(allowed.high))
     return FiniteRange(allowed.low, allowed.high, min_open=allowed.is_low_open)
 
 

@@ -23,7 +23,7 @@ class Range:
     """
 
     low: int | None = None
-    high: int | None = None
+    high: float | None = None
     is_low_open: bool = False
     is_whole: bool = True
     is_optional: bool = False
@@ -42,6 +42,11 @@ class Range:
         bounds += [f"at most {self.high}"] if self.high is not None else []
         number = " ".join(["a whole number" if self.is_whole else "a number", " and ".join(bounds)]).rstrip()
         return f"{number}, or None" if self.is_optional else number
+
+
+HIGHEST_LEVEL = 0.9997
+"""Of an interval; 10,000 resamples are too few for more."""
+LEVELS = Range(0, HIGHEST_LEVEL, is_low_open=True, is_whole=False)
 
 
 def refuse_outside(ranges: Mapping[str, Range], values: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from toolbelt.evals.running.ranges import Range, refuse_outside
+from toolbelt.evals.running.ranges import LEVELS, Range, refuse_outside
 
 MARGINS = Range(0, 1, is_whole=False)
 """Accuracy that may be lost, a fraction."""
@@ -24,6 +24,9 @@ class Round:
         level: Of the intervals at the look, a fraction.
         is_decided: Whether the look came to a verdict on every comparison; `None` before it was taken.
         verdicts: What it came to, by the label of the arm; with `difference`, `low`, `high` and `verdict`.
+
+    Raises:
+        OutOfRangeError: the level is none.
     """
 
     clusters: int
@@ -31,6 +34,9 @@ class Round:
     level: float
     is_decided: bool | None = None
     verdicts: Mapping[str, Mapping[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        refuse_outside({"level": LEVELS}, self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
+from toolbelt.evals.running.top_up import format_epochs
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.viewer.arms import arm_columns, toolset_meanings
@@ -130,7 +131,7 @@ def _facts(summary: RunSummary) -> list[tuple[str, str]]:
         ("digest of its cases", summary.digest[:_DIGEST]),
         ("catalog", summary.catalog),
         ("cases", f"{summary.cases:,}"),
-        ("epochs", f"{summary.epochs:,}"),
+        ("epochs", format_epochs(summary.epochs, summary.arm_epochs)),
         ("seed", str(summary.seed)),
         ("trials", f"{summary.scored:,} scored of {summary.planned:,} planned, {summary.errors:,} failed"),
         *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),

@@ -28,6 +28,7 @@ from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
 from toolbelt.evals.analysis.result import find_trade_off, is_surely_more
 from toolbelt.evals.analysis.summary.responses import join_origins
+from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import is_oracle
@@ -174,7 +175,7 @@ def side_lines(comparison: Comparison) -> list[tuple[str, str]]:
 
 def _of(about: SideInfo) -> str:
     catalog = f", catalog {about.catalog}" if about.catalog else ""
-    epochs = f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else ""
+    epochs = times_epochs(about.epochs, () if about.top_up is None else about.top_up.asked.values())
     begun = f", {about.created[:16].replace('T', ' ')} UTC" if about.created else ""
     return f"dataset {about.dataset}{catalog}, {plural(about.cases, 'case')}{epochs}{begun}{_recorded(about)}"
 
@@ -259,9 +260,9 @@ def _arms(comparison: Comparison, pairs: Sequence[ArmComparison]) -> str:
 
 def legend(comparison: Comparison) -> str:
     """How to read the figures."""
-    verdicts = sum(contrast.verdict is not None for pair in comparison.pairs for contrast in pair.contrasts)
     findings = describe_findings(comparison)
     meanings = f" {findings[0].upper()}{findings[1:]}." if findings else ""
+    verdicts = comparison.hypotheses
     holm = f"; p values are adjusted over {plural(verdicts, 'verdict')}" if verdicts > 1 else ""
     amounts = "" if comparison.level == LEVEL else f" ({format_level(LEVEL)} of amounts)"
     of = "of each arm less the one that it is held against" if comparison.is_within else "new less old"

@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.matrix.cell import Cell, CellState
 from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, UnassignableToolsets
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_accuracy
+from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
@@ -202,7 +203,7 @@ def marks(cell: HeatCell) -> str:
 def title_line(matrix: Matrix) -> str:
     """Dataset, catalog and size of the matrix."""
     size = f"{plural(len(matrix.rows), 'model')} × {plural(len(matrix.toolsets), 'toolset')}"
-    epochs = f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else ""
+    epochs = times_epochs(matrix.epochs, matrix.arm_epochs)
     return f"dataset {matrix.dataset}, catalog {matrix.catalog}: {plural(matrix.cases, 'case')}{epochs}, {size}"
 
 

@@ -6,6 +6,7 @@ from toolbelt.evals.analysis.comparison.number_format import format_bounds, form
 from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.models.model import is_word_matching
+from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.render.numbers import ESTIMATED, format_cost, format_glance, format_percent, format_share
 from toolbelt.text import plural
 
@@ -103,7 +104,7 @@ def _stays(result: RunResult, reference: ArmSummary) -> str:
 
 
 def _evidence(result: RunResult) -> str:
-    epochs = f" × {plural(result.epochs, 'epoch')}" if result.epochs > 1 else ""
+    epochs = times_epochs(result.epochs, result.arm_epochs)
     others = (
         f", the most accurate of {plural(result.models, 'model')}" if result.models > 1 and result.recommended else ""
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from toolbelt.evals.analysis.comparison.comparison import Comparison
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.evals.views.arms import arms_table, outcomes_table
 from toolbelt.evals.views.figures import epoch_lines, same_model, status_notes, uncovered_line
 from toolbelt.evals.views.glance import describe_findings, glance_table
@@ -39,7 +40,7 @@ def result_view(summary: RunSummary, comparison: Comparison | None = None) -> tu
 
 def _heading(summary: RunSummary) -> Iterator[Block]:
     arms = f"{plural(summary.cases, 'case')} × {plural(len(summary.arms), 'arm')}"
-    epochs = f" × {plural(summary.epochs, 'epoch')}" if summary.epochs > 1 else ""
+    epochs = times_epochs(summary.epochs, summary.arm_epochs)
     yield Line((Span("run ", Tone.FAINT), Span(summary.run, Tone.STRONG), Span(f"  {summary.status}")))
     yield Note(f"dataset {summary.dataset}, catalog {summary.catalog}: {arms}{epochs}")
     if (model := same_model(summary)) is not None and len(summary.arms) > 1:

@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.economics import ArmEconomics
 from toolbelt.evals.analysis.matrix.build_matrix import order_models
 from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.running.top_up import format_epochs
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.variants.variant import PLAIN
 from toolbelt.evals.views import comparison_text
@@ -163,7 +164,7 @@ def _facts(summary: RunSummary) -> str:
         ("begun", summary.created),
         ("status", summary.status),
         ("cases", f"{summary.cases:,}"),
-        ("epochs", f"{summary.epochs:,}"),
+        ("epochs", format_epochs(summary.epochs, summary.arm_epochs)),
         ("seed", str(summary.seed)),
         ("trials", trials),
         *((f"tokenizer of {model}", name) for model, name in summary.tokenizers.items()),

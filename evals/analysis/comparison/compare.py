@@ -27,7 +27,12 @@ from toolbelt.evals.analysis.comparison.reasons import (
     ComparisonNote,
     Mismatch,
 )
-from toolbelt.evals.analysis.comparison.shares import IntervalSettings, UnjudgedContrast, find_difference, give_verdicts
+from toolbelt.evals.analysis.comparison.shares import (
+    IntervalSettings,
+    UnjudgedContrast,
+    find_differences,
+    give_verdicts,
+)
 from toolbelt.evals.analysis.evidence.case_table import as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
 from toolbelt.evals.statistics.paired import RESAMPLES
@@ -244,7 +249,7 @@ def _examine_pair(
     )
     return _PairFindings(
         arms,
-        tuple(find_difference(cases, measure, settings) for measure in shares),
+        find_differences(cases, shares, settings),
         compare_amounts(old, new, cases, amounts, replace(settings, level=LEVEL)),  # they get no verdict
         cases.incomplete,
         cases.never_fit,

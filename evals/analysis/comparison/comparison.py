@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toolbelt.evals.analysis.comparison.reasons import ComparisonNote, Mismatch, Reason
@@ -373,6 +373,12 @@ class Comparison:
     def is_within(self) -> bool:
         """Whether the arms of one run or baseline are compared."""
         return self.old.name == self.new.name
+
+    @property
+    def hypotheses(self) -> int:
+        """How many p values are adjusted over: two shares of an arm that are the same in every trial count once."""
+        judged = [[each for each in pair.contrasts if each.verdict is not None] for pair in self.pairs]
+        return sum(len({replace(each, measure=Measure.ACCURACY) for each in contrasts}) for contrasts in judged)
 
     def __repr__(self) -> str:
         sides = f"of {self.old.name} with {self.new.name}" if not self.is_within else f"within {self.new.name}"

@@ -74,12 +74,14 @@ class UnjudgedContrast:
             nothing is.
         best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
             already.
+        is_repeated: Whether it is of the same data as the finding before it, so that the two are one hypothesis.
     """
 
     contrast: Contrast
     unscored: UnscoredCounts
     worst: paired.ShareContrast | None = None
     best: paired.ShareContrast | None = None
+    is_repeated: bool = False
 
     @property
     def least_sure_p(self) -> float:
@@ -92,6 +94,23 @@ class UnjudgedContrast:
         if worst.difference <= 0 <= best.difference:
             return 1.0
         return max(p_value, worst.p_value, best.p_value)
+
+
+def find_differences(
+    cases: PairedCases, measures: Sequence[Measure], settings: IntervalSettings
+) -> tuple[UnjudgedContrast, ...]:
+    """The differences of several shares; those of the same value in every case of both arms are computed once."""
+    findings: list[UnjudgedContrast] = []
+    for number, measure in enumerate(measures):
+        before = measures[number - 1]
+        if number and all(
+            result.count(measure) == result.count(before) for group in cases.groups for result in (group.old, group.new)
+        ):
+            same = findings[-1]
+            findings.append(replace(same, contrast=replace(same.contrast, measure=measure), is_repeated=True))
+        else:
+            findings.append(find_difference(cases, measure, settings))
+    return tuple(findings)
 
 
 def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSettings) -> UnjudgedContrast:
@@ -175,21 +194,25 @@ def _count_clusters(
 def give_verdicts(
     findings: Sequence[UnjudgedContrast], margin: float, significant: float = SIGNIFICANT
 ) -> list[Contrast]:
-    """The contrasts with their verdicts and the reasons for them, p values adjusted over all of them (Holm).
+    """The contrasts with their verdicts and the reasons for them, p values adjusted over all hypotheses (Holm).
+
+    Where no trial is right by names and wrong by arguments, in either arm, both shares are one hypothesis.
 
     Args:
         findings: All that one command gives a verdict on.
         margin: Share that may be lost.
         significant: An adjusted p value below this is significant.
     """
-    adjusted = _holm([finding.contrast.p_value for finding in findings])
+    own = [finding for finding in findings if not finding.is_repeated]
+    adjusted = _holm([finding.contrast.p_value for finding in own])
     # A p value that hangs on unscored trials must not lift another over the threshold either.
-    least_sure = holm([finding.least_sure_p for finding in findings])
+    least_sure = holm([finding.least_sure_p for finding in own])
     tests = sum(p is not None for p in adjusted)
-    return [
-        _judge(finding, margin, p, p_least_sure, tests, significant)
-        for finding, p, p_least_sure in zip(findings, adjusted, least_sure, strict=True)
-    ]
+    place, contrasts = -1, []
+    for finding in findings:
+        place += not finding.is_repeated
+        contrasts.append(_judge(finding, margin, adjusted[place], least_sure[place], tests, significant))
+    return contrasts
 
 
 def _judge(

@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SequentialInfo
+from toolbelt.evals.running.ranges import HIGHEST_LEVEL
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.document import Document
@@ -205,7 +206,7 @@ def _check_filter(chosen: Section) -> None:
 
 def _check_design(design: Section) -> None:
     _check_keys(design, [field.name for field in fields(SequentialInfo)], "sequential")
-    design.read_number("level", least=0, most=1)
+    design.read_number("level", least=0, most=HIGHEST_LEVEL)
     for key in ("look", "looks", "cases"):
         design.read_int(key, least=0, most=_MOST)
     design.read_bool("is_decided")

@@ -81,6 +81,7 @@ def build_matrix(
         notes=tuple(_find_notes(summary, side)),
         created=summary.created,
         epochs=summary.epochs,
+        arm_epochs=summary.arm_epochs,
         own_models=None if own_models is None else tuple(own_models),
     )
 

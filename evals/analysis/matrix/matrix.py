@@ -135,7 +135,8 @@ class Matrix:
         dataset: Name of its dataset.
         catalog: Name of its catalog.
         cases: Cases each arm is asked.
-        epochs: How often each.
+        epochs: How often each, at most.
+        arm_epochs: How often by each arm of the run; empty where all were asked equally often.
         margin: Accuracy that may be lost for a smaller toolset, a fraction.
         toolsets: Labels, in the order asked for.
         rows: One a model, in the order asked for.
@@ -154,6 +155,7 @@ class Matrix:
     notes: tuple[MatrixNote, ...] = ()
     created: str = ""
     epochs: int = 1
+    arm_epochs: tuple[int, ...] = ()
     own_models: tuple[ProjectModel, ...] | None = None
 
     def only_sure(self) -> Matrix:

@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.comparison.number_format import format_margin
 from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_whole_percent
+from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.patterns import fold
@@ -70,7 +71,7 @@ def _dumped(value: object, text: str, style: str | None = None) -> str:
 
 def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:
     day = f" of {matrix.created[:10]}" if matrix.created else ""
-    cases = plural(matrix.cases, "case") + (f" × {plural(matrix.epochs, 'epoch')}" if matrix.epochs > 1 else "")
+    cases = plural(matrix.cases, "case") + times_epochs(matrix.epochs, matrix.arm_epochs)
     yield f"Run {matrix.run}{day}: dataset {matrix.dataset}, catalog {matrix.catalog}, {cases} for each toolset."
     is_unsure = any(row.pick.choice is not None and not row.pick.sure for row in matrix.rows)
     yield (

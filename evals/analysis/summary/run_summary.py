@@ -250,7 +250,8 @@ class RunSummary:
         catalog: Name of the catalog.
         cases: Cases each arm is asked.
         excluded: Cases left out of the dataset, by reason.
-        epochs: How often each case is asked.
+        epochs: How often each case is asked, at most.
+        arm_epochs: How often by each arm; empty where by all equally often.
         seed: Of everything that is drawn.
         tokenizers: What counted the definitions, by model.
         planned: Trials of all arms.
@@ -278,6 +279,7 @@ class RunSummary:
     cases: int = 0
     excluded: Mapping[str, int] = field(default_factory=dict)
     epochs: int = 1
+    arm_epochs: tuple[int, ...] = ()
     seed: int = 0
     tokenizers: Mapping[str, str] = field(default_factory=dict)
     planned: int = 0

@@ -245,6 +245,7 @@ def _run(
         cases=plan.get("asked_cases") or plan.get("cases", 0),
         excluded=plan.get("excluded", {}),
         epochs=plan.get("epochs", 1),
+        arm_epochs=tuple((plan.get("top_up") or {}).get("asked", ())),
         seed=plan.get("seed", 0),
         tokenizers=tokenizers,
         planned=sum(arm.planned for arm in arms),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +17,11 @@ import pytest
 
 from tests.cli.conftest import Ran, Toolbelt
 from tests.servers.running import OpenAIServer
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals import Limits, gate_run
 from toolbelt.evals.exports.schemas import read_schema
+from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.setup.reporting import RunNote
 
 CASES = 100
 MODEL = "openai/flaky-30@top-up"
@@ -25,9 +34,10 @@ class Gated:
 
     toolbelt: Toolbelt
     url: str
+    model: str = MODEL
 
     def run(self, *arguments: str) -> Ran:
-        return self.toolbelt("eval", "run", "-d", "work", "-m", MODEL, "--api-base", self.url, *arguments)
+        return self.toolbelt("eval", "run", "-d", "work", "-m", self.model, "--api-base", self.url, *arguments)
 
     def save(self, toolsets: str, *arguments: str) -> None:
         assert self.run("-t", toolsets, "--epochs", "3", *arguments).code == 0
@@ -62,6 +72,11 @@ def write_loadouts(project: Path, blind: list[str]) -> None:
     (project / "toolbelt.yaml").write_text(json.dumps({"loadouts": loadouts}))
 
 
+def times(epochs: Collection[int]) -> str:
+    least, most = min(epochs), max(epochs)
+    return f"{most}" if least == most else f"{least} to {most}"
+
+
 def asked(ran: Ran) -> dict[str, Any]:
     found: dict[str, Any] = ran.json["top_up"]
     return found
@@ -82,6 +97,9 @@ def test_X6_only_open_arms_are_asked_further_and_later_commands_use_the_design(
     assert (ran.code, ran.json["verdict"]) == (0, "no_regression")
     jsonschema.validate(ran.json, read_schema("gate"))
 
+    shown = gated.toolbelt("eval", "show").out
+    assert f"{CASES} cases × 2 arms × {times(epochs.values())} epochs" in shown
+    assert gated.toolbelt("eval", "show", "--json").json["epochs"] == max(epochs.values())
     again = gated.gate("--margin", "0.1")
     assert (again.json["checks"], again.json["top_up"]) == (ran.json["checks"], None)
     assert again.json["comparison"]["level"] == pytest.approx(0.97795, abs=1e-5)
@@ -118,6 +136,59 @@ def test_E9_a_cap_stops_in_the_middle_of_an_epoch_and_the_next_gate_goes_on(gate
     rest = gated.gate("--top-up", "--margin", "0.02")
     assert asked(rest)["trials"] == 2 * CASES - 30, "up to three epochs, and what was asked is not asked again"
     assert asked(rest)["asked"] == {f"{MODEL} · full": 3}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills processes")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_X6_a_killed_top_up_goes_on_and_asks_nothing_twice(
+    how: signal.Signals, gated: Gated, openai_server: OpenAIServer
+) -> None:
+    gated = replace(gated, model=f"{MODEL}-{how}")  # whose answers no other test moves
+    model = gated.model.removeprefix("openai/")
+    gated.save("full")
+    gated.run("-t", "full")
+    before = openai_server.count(model)
+    command = [sys.executable, "-m", "toolbelt", "eval", "gate", "--baseline", "base.json", "--top-up"]
+    with subprocess.Popen(
+        [*command, "--margin", "0.02", "--max-concurrency", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        ends = time.monotonic() + 60
+        while openai_server.count(model) < before + CASES // 5:
+            assert time.monotonic() < ends
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.send_signal(how)
+        told = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == (130 if how is signal.SIGINT else -how)
+    assert "Traceback" not in told
+    kept = gated.toolbelt("eval", "list", "--json").json["runs"][0]["finished"]
+    assert CASES < kept < 2 * CASES, "in the middle of the second epoch"
+
+    ran = gated.gate("--top-up", "--margin", "0.02")
+    assert (ran.code, asked(ran)["asked"]) == (3, {f"{gated.model} · full": 3})
+    assert asked(ran)["trials"] == 3 * CASES - kept
+    sent = openai_server.count(model) - before
+    assert 2 * CASES <= sent <= 2 * CASES + 1, "the request in flight alone was sent again"
+    assert ran.json["comparison"]["level"] == pytest.approx(0.97795, abs=1e-5)
+    assert gated.gate("--margin", "0.02").json["checks"] == ran.json["checks"]
+
+
+def test_X6_from_python(gated: Gated, openai_server: OpenAIServer) -> None:
+    gated = replace(gated, model=f"{MODEL}-python")
+    gated.save("full")
+    gated.run("-t", "full")
+    told: list[RunNote] = []
+    trials: list[TrialRecord] = []
+    result = gate_run(
+        baseline="base.json", limits=Limits(margin=0.02), top_up=True, on_note=told.append, on_trial=trials.append
+    )
+    assert result.verdict.value == gated.gate("--margin", "0.02").json["verdict"]
+    assert result.further is not None
+    assert result.further.trials == len(trials) == 2 * CASES
+    assert any(note.kind == "top_up" for note in told)
+    assert gate_run("latest", "base.json", Limits(margin=0.02)).checks == result.checks
+    with pytest.raises(ToolbeltError, match="baseline"):
+        gate_run(top_up=True)
 
 
 def test_X6_a_resumed_run_is_judged_as_one_that_was_not_interrupted(gated: Gated) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from itertools import chain, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +15,7 @@ from tests.evals.running.test_plan import make_plan
 from toolbelt.errors import OutOfRangeError
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.rounds import Decision, Round, draw_rounds
+from toolbelt.evals.running.top_up import TopUp
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=40), st.integers(-5, 5), st.data())
@@ -42,6 +46,17 @@ def test_X6_a_plan_keeps_its_looks_and_ends_where_it_was_decided() -> None:
     early = Plan(**{**vars(plan), "decision": planned.decision.with_look(0, is_decided=True)})
     assert (early.asked_cases, early.size, early.numbers) == (4, 24, 60)
     assert Plan.from_json(early.to_json()) == early
+
+
+@pytest.mark.parametrize("level", [0.0, 0.9999, 1.0, float("nan"), "0.95", None])
+def test_E9_a_plan_with_a_level_that_no_interval_can_have_is_no_plan(level: Any) -> None:
+    plan = make_plan(arms=2, cases=10, epochs=3)
+    looks = replace(plan, decision=Decision(0.02, "b.json", (Round(3, 4, 0.99), Round(8, 10, 0.96))))
+    epochs = replace(plan, top_up=TopUp(3, 0.96, (3, 2)))
+    for text in (looks.to_json(), epochs.to_json()):
+        assert Plan.from_json(text)
+        with pytest.raises(OutOfRangeError):
+            Plan.from_json(text.replace("0.96", json.dumps(level)))
 
 
 @pytest.mark.parametrize("margin", [-0.1, 1.5, float("nan"), True])

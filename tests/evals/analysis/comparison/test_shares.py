@@ -130,8 +130,8 @@ def test_E5_an_uncovered_trial_and_one_with_wrong_arguments() -> None:
 
 
 def test_E7_holm_is_over_all_verdicts_of_the_call() -> None:
-    old = side(*["+" * 40] * 3)
-    new = side("-" * 7 + "+" * 33, "-" * 6 + "+" * 34, "a" * 9 + "+" * 31)
+    old = side(*["+" * 39 + "a"] * 3)
+    new = side("-" * 7 + "+" * 32 + "a", "-" * 6 + "+" * 33 + "a", "a" * 9 + "+" * 30 + "a")
     comparison = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=tuple(Measure))
     contrasts = [pair.contrast(measure) for pair in comparison.pairs for measure in SHARES]
     assert [one.adjusted_p for one in contrasts] == list(holm([one.p_value or 0 for one in contrasts]))
@@ -141,6 +141,18 @@ def test_E7_holm_is_over_all_verdicts_of_the_call() -> None:
     assert contrasts[0].reasons == (UncertainLoss(contrasts[0].p_value, adjusted, 6),)
     alone = compare_arms(old, new, pair_arms(old.arms, new.arms), measures=[Measure.ACCURACY])
     assert alone.pairs[0].contrast(Measure.ACCURACY).verdict is Verdict.REGRESSION
+
+
+def test_E7_shares_that_are_the_same_in_every_trial_are_one_hypothesis() -> None:
+    def tests(old: str, new: str) -> list[float | None]:
+        pairing = pair_arms(side(old).arms, side(new).arms)
+        contrasts = compare_arms(side(old), side(new), pairing, measures=SHARES).pairs[0].contrasts
+        assert [one.measure for one in contrasts] == list(SHARES)
+        return [one.adjusted_p and one.adjusted_p / (one.p_value or 1) for one in contrasts]
+
+    assert tests("+" * 40, "-" * 6 + "+" * 34) == [1, 1]
+    assert tests("+" * 39 + "a", "-" * 6 + "+" * 33 + "a") == [2, 2], "equal p values of other trials"
+    assert tests("+" * 39 + "e", "-" * 6 + "+" * 33 + "a") == [2, 2], "a trial that is scored in one arm alone"
 
 
 def test_E7_what_another_arm_lost_lifts_none_over_the_threshold() -> None:
