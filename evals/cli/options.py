@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from toolbelt.command.completion import completer
-from toolbelt.command.options import option
+from toolbelt.command.options import gathered, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice, parse_engine
@@ -172,8 +171,8 @@ def notify_environment(*names: str) -> None:
 
 
 def case_filter_options(command: Command) -> Command:
-    """Which cases of a dataset are asked."""
-    from toolbelt.evals.running.plan import SETTING_RANGES  # with all that a plan needs; most commands have none
+    """Which cases of a dataset are asked: the command gets `case_filter: CaseFilter`."""
+    from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter  # with all that a plan needs
 
     options = (
         option(
@@ -200,15 +199,13 @@ def case_filter_options(command: Command) -> Command:
             help="Only N cases, drawn with --seed.",
         ),
     )
-    for add in reversed(options):
-        command = add(command)
-    return command
+    return gathered("case_filter", CaseFilter, options)(command)
 
 
 def asking_options(
     *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, concurrency: int = 8
 ) -> Callable[[Command], Command]:
-    """How models are asked, and how much: the command gets one parameter, `asking: AskingOptions`.
+    """How models are asked, and how much: the command gets `asking: AskingOptions`.
 
     Args:
         api_base: Help of `--api-base`.
@@ -257,28 +254,26 @@ def asking_options(
         option("--max-requests", type=range_type(EXECUTION_RANGES["max_requests"]), metavar="N", help=max_requests),
     )
 
-    def add_all(command: Command) -> Command:
-        def run(**values: Any) -> Any:
-            asking = AskingOptions(
-                api_base=values.pop("api_base"),
-                max_concurrency=values.pop("max_concurrency"),
-                timeout_seconds=values.pop("timeout"),
-                max_retries=values.pop("max_retries"),
-                max_cost_usd=values.pop("max_cost"),
-                max_requests=values.pop("max_requests"),
-                transport=Transport(values.pop("transport")),
-            )
-            return command(asking=asking, **values)
+    def make(
+        api_base: str | None,
+        transport: str,
+        max_concurrency: int,
+        timeout: float,
+        max_retries: int,
+        max_cost: float | None,
+        max_requests: int | None,
+    ) -> AskingOptions:
+        return AskingOptions(
+            *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests), Transport(transport)
+        )
 
-        return _add(options, run, command)
-
-    return add_all
+    return gathered("asking", make, options)
 
 
 def execution_options(
     *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, has_engine: bool = True
 ) -> Callable[[Command], Command]:
-    """How a run is executed: the command gets one parameter, `execution: ExecutionOptions`.
+    """How a run is executed: the command gets `execution: ExecutionOptions`.
 
     Args:
         api_base: Help of `--api-base`.
@@ -289,29 +284,16 @@ def execution_options(
     """
     from toolbelt.evals.setup.asking import ExecutionOptions
 
-    options = (*((_engine_option,) if has_engine else ()), *_response_options)
-    asking = asking_options(
+    asking_too = asking_options(
         api_base=api_base, max_concurrency=max_concurrency, max_cost=max_cost, max_requests=max_requests
     )
 
-    def add_all(command: Command) -> Command:
-        def run(asking: AskingOptions, **values: Any) -> Any:
-            execution = ExecutionOptions(
-                **vars(asking),
-                response_cache=tuple(map(Path, values.pop("response_cache"))),
-                offline=values.pop("offline"),
-                engine=values.pop("engine", ONE_PROCESS),
-            )
-            return command(execution=execution, **values)
+    def make(
+        asking: AskingOptions, response_cache: tuple[str, ...], offline: bool, engine: EngineChoice = ONE_PROCESS
+    ) -> ExecutionOptions:
+        return ExecutionOptions(
+            **vars(asking), response_cache=tuple(map(Path, response_cache)), offline=offline, engine=engine
+        )
 
-        return asking(_add(options, run, command))
-
-    return add_all
-
-
-def _add(options: Sequence[Callable[[Command], Command]], run: Callable[..., Any], command: Command) -> Command:
-    """`run` in place of the command, with its name, help and options, and more options in front of those."""
-    wrapped = cast("Command", functools.wraps(command)(run))
-    for add in reversed(options):
-        wrapped = add(wrapped)
-    return wrapped
+    options = (*((_engine_option,) if has_engine else ()), *_response_options)
+    return lambda command: asking_too(gathered("execution", make, options)(command))

@@ -206,10 +206,7 @@ def run(
     toolsets: tuple[str, ...],
     suite: str | None,
     variants: tuple[str, ...],
-    kinds: tuple[str, ...],
-    tags: tuple[str, ...],
-    ids: tuple[str, ...],
-    limit: int | None,
+    case_filter: CaseFilter,
     epochs: int,
     seed: int,
     shard: Shard | None,
@@ -240,7 +237,7 @@ def run(
     """
     chosen_suite, chosen_toolsets = _choose_toolsets(suite, toolsets)
     settings = RunSettings(
-        filter=CaseFilter(kinds, tags, ids, limit),
+        filter=case_filter,
         epochs=epochs,
         seed=seed,
         sampling=Sampling(temperature, seed, tool_choice, max_tokens),

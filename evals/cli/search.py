@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.command.rankers import RANK_HELP, open_ranker_named, output_of_rankers, rank_options
+from toolbelt.command.rankers import RANK_HELP, RankerOptions, output_of_rankers, rank_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
@@ -93,17 +93,12 @@ def search(
     catalog: str | None,
     whole_catalog: bool,
     by: str | None,
-    kinds: tuple[str, ...],
-    tags: tuple[str, ...],
-    ids: tuple[str, ...],
-    limit: int | None,
+    case_filter: CaseFilter,
     seed: int,
     plot: str | None,
     output: str | None,
     force: bool,
-    api_base: str | None,
-    offline: bool,
-    yes: bool,
+    ranking: RankerOptions,
     config: str | None,
     as_json: bool,
 ) -> int:
@@ -122,10 +117,8 @@ def search(
             Path(path).parent.mkdir(parents=True, exist_ok=True)
     names = dict.fromkeys(name.strip() for text in ranks for name in text.split(","))
     with output_of_rankers():
-        rankers = dict(open_ranker_named(name, yes=yes, api_base=api_base, offline=offline) for name in names)
-    request = SearchRequest(
-        CaseFilter(kinds, tags, ids, limit), seed, whole_catalog, None if by is None else Grouping(by)
-    )
+        rankers = dict(ranking.open(name) for name in names)
+    request = SearchRequest(case_filter, seed, whole_catalog, None if by is None else Grouping(by))
     is_default = click.get_current_context().get_parameter_source("datasets") is ParameterSource.DEFAULT
     with ExitStack() as stack:
         opened = []

@@ -10,7 +10,7 @@ from toolbelt.catalog.ranking.ranker import SearchHit
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option, source_options
 from toolbelt.command.project import open_current_project
-from toolbelt.command.rankers import RANK_HELP, open_ranker_named, output_of_rankers, rank_options
+from toolbelt.command.rankers import RANK_HELP, RankerOptions, output_of_rankers, rank_options
 from toolbelt.errors import nearest
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
@@ -46,9 +46,7 @@ def search(
     limit: int,
     plugin_names: tuple[str, ...],
     loadout: str | None,
-    api_base: str | None,
-    offline: bool,
-    yes: bool,
+    ranking: RankerOptions,
     catalog: str | None,
     config: str | None,
     as_json: bool,
@@ -62,7 +60,7 @@ def search(
     if not text.strip():
         raise click.UsageError("QUERY has no words.")
     with output_of_rankers():
-        spec, ranker = open_ranker_named(rank, yes=yes, api_base=api_base, offline=offline)
+        spec, ranker = ranking.open(rank)
         project = open_current_project(catalog, config, read_loadouts_too=loadout is not None)
         tools = _choose(project, plugin_names, loadout)
         hits = ranker.index(tools).search(text, limit)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -15,7 +15,7 @@ from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.cli.session_opening import agent_option, get_agent, require_text
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.http_options import HttpOptions, announce, http_options, read_http_options
+from toolbelt.command.http_options import HttpOptions, announce, http_options
 from toolbelt.command.options import catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
@@ -115,7 +115,7 @@ def serve(
     yes: bool,
     config: str | None,
     catalog: str | None,
-    **http: Any,
+    listener: HttpOptions | None,
 ) -> None:
     """Serve what LOADOUT makes of the catalog, or agent A, to an MCP client: over standard input and output, or HTTP.
 
@@ -123,7 +123,6 @@ def serve(
     the active tools, under the names and with the definitions that were synced; a tool that changed since is withheld.
     Calls go to the servers of toolbelt.yaml, which must be approved. An agent has its static tools, and loads toolkits.
     """
-    listener = read_http_options(**http)
     check_subject(loadout, agent, session_id, over_http=listener is not None)
     refuse_beside_search(search, agent)
     project = open_current_project(catalog, config)

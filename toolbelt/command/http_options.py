@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
-from toolbelt.command.options import option
+from toolbelt.command.options import gathered, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.serving.http_access import HttpRules, Tokens, open_tokens, parse_address
 from toolbelt.render.screen import notify
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     option("--http", metavar="HOST:PORT", help="Serve over streamable HTTP; port 0 is any that is free."),
@@ -24,13 +20,6 @@ _OPTIONS = (
     option("--allow-host", multiple=True, metavar="HOST[:PORT]", help="A further name by which clients reach it."),
     option("--allow-origin", multiple=True, metavar="URL", help="A web page that may ask."),
 )
-
-
-def http_options(command: Command) -> Command:
-    """`--http` and what belongs to it; the command takes them as `**http` for `read_http_options`."""
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
 
 
 @dataclass(frozen=True)
@@ -87,6 +76,10 @@ def read_http_options(
     )
     rules.check()
     return HttpOptions(rules, None if no_token else open_tokens(os.environ, token_file or ""))
+
+
+http_options = gathered("listener", read_http_options, _OPTIONS)
+"""`--http` and what belongs to it: the command gets `listener: HttpOptions | None`."""
 
 
 def announce(options: HttpOptions, url: str) -> None:

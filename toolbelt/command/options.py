@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -22,6 +24,32 @@ def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
         return click.option(*names, **settings)
     variable = PREFIX + longest.split("/")[0].strip("-").replace("-", "_").upper()
     return click.option(*names, **{"envvar": variable, "show_envvar": True, **settings})
+
+
+def gathered(
+    parameter: str, make: Callable[..., Any], options: Sequence[Callable[[Command], Command]]
+) -> Callable[[Command], Command]:
+    """Options that a command gets as one value.
+
+    Args:
+        parameter: The command's parameter for the value.
+        make: Makes the value; its parameters have the names of the options'. One with a default may have no option.
+        options: In the order of the help.
+    """
+    names = inspect.signature(make).parameters
+
+    def add_all(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**values: Any) -> Any:
+            value = make(**{name: values.pop(name) for name in names if name in values})
+            return command(**{parameter: value}, **values)
+
+        decorated = cast("Command", run)
+        for add in reversed(options):
+            decorated = add(decorated)
+        return decorated
+
+    return add_all
 
 
 catalog_option = option(
