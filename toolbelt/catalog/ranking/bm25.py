@@ -16,6 +16,8 @@ K1 = 1.5
 """How soon a word that stands again counts no more."""
 B = 0.75
 """How far a long text is held against a word that stands in it, 0..1."""
+_Postings = tuple[float, list[tuple[int, float]]]
+"""Of a token: its inverse frequency, and each document that has it, with its share of a score."""
 _WITHOUT_PREPARATION = 16
 """Searches, and parts, before anything is prepared for more of them."""
 
@@ -59,7 +61,7 @@ class Bm25:
         self._bits: Sequence[int] = range(self._size)
         self._holders: Mapping[str, int] | None = None
         self._parts = 0
-        self._postings: dict[str, list[tuple[int, float]]] | None = None
+        self._postings: Mapping[str, _Postings] | None = None
         self._searches = 0
 
     def __len__(self) -> int:
@@ -68,7 +70,7 @@ class Bm25:
     def count(self, token: str) -> int:
         """How many documents have a token."""
         if self._postings is not None:
-            return len(self._postings.get(token, ()))
+            return len(self._postings[token][1]) if token in self._postings else 0
         return sum([token in counts for counts in self._counts])
 
     def scores(self, query: Mapping[str, float]) -> list[float]:
@@ -142,7 +144,7 @@ class Bm25:
                 scores[position] += strength * (count / (count + damping))
         return scores
 
-    def _make_postings(self) -> dict[str, list[tuple[int, float]]]:
+    def _make_postings(self) -> dict[str, _Postings]:
         by_token: dict[str, list[tuple[int, float]]] = {}
         for position, (counts, damping) in enumerate(zip(self._counts, self._dampings, strict=True)):
             for token, count in counts.items():
@@ -151,13 +153,14 @@ class Bm25:
                     by_token[token] = [(position, share)]
                 else:
                     postings.append((position, share))
-        return by_token
+        return {token: (inverse_frequency(len(each), self._size), each) for token, each in by_token.items()}
 
-    def _add_postings(self, query: Mapping[str, float], by_token: Mapping[str, list[tuple[int, float]]]) -> list[float]:
+    def _add_postings(self, query: Mapping[str, float], by_token: Mapping[str, _Postings]) -> list[float]:
         scores = [0.0] * self._size
         for token, weight in query.items():
             if (postings := by_token.get(token)) is not None:
-                strength = weight * inverse_frequency(len(postings), self._size)
-                for position, share in postings:
+                frequency, shares = postings
+                strength = weight * frequency
+                for position, share in shares:
                     scores[position] += strength * share
         return scores

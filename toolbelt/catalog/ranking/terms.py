@@ -77,9 +77,12 @@ def weigh_words(words: Iterable[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for word in dict.fromkeys(words):
         own = _weigh_word(word)
-        if word in STOP_WORDS:  # whose stem another word may have
-            own = {token: max(weight, weights.get(token, 0.0)) for token, weight in own.items()}
-        weights.update(own)
+        if word not in STOP_WORDS:
+            weights.update(own)
+            continue
+        for token, weight in own.items():  # whose stem another word may have
+            if weights.get(token, 0.0) < weight:
+                weights[token] = weight
     return weights
 
 
@@ -141,9 +144,10 @@ def _count_words(
         ("\n".join(read_argument_names(parameters)), ARGUMENT_NAME_WEIGHT),
         ("\n".join(read_argument_descriptions(parameters)), ARGUMENT_DESCRIPTION_WEIGHT),
     ):
-        for word in split_words(text):
+        found = split_words(text)
+        length += weight * len(found)
+        for word in found:
             words[word] = words.get(word, 0.0) + weight
-            length += weight
     for whole in (name, full_name):
         words[_WHOLE + join_name(whole)] = NAME_WEIGHT  # beside its words, which are its length
     return words, length
@@ -167,10 +171,9 @@ def _weigh_word(word: str) -> Mapping[str, float]:
     return {form: FORM_WEIGHT * strength, stem: strength, **dict.fromkeys(parts, PART_WEIGHT)}
 
 
-def _parts(word: str) -> Iterator[str]:
+def _parts(word: str) -> list[str]:
     ended = f"<{word[:_LONGEST]}>"
-    for start in range(max(len(ended) - PART_CHARS + 1, 1)):
-        yield _PART + ended[start : start + PART_CHARS]
+    return [_PART + ended[start : start + PART_CHARS] for start in range(max(len(ended) - PART_CHARS + 1, 1))]
 
 
 class Matches(Mapping[Field, tuple[str, ...]]):

@@ -87,9 +87,16 @@ def find_names(text: str) -> list[str]:
 
     Of `github.get_user` and `mcp__github__get_user`, what follows the last separator is named, too.
     """
-    written = [each for each in _COMPOUND.findall(_normalize(text)) if not (each.isalpha() and each[1:].islower())]
-    parts = (part for each in written for part in dict.fromkeys((each, _SCOPE.split(each)[-1])))
-    return [join_name(part) for part in parts if not part.isalnum() or _HUMP.search(part)]
+    names: list[str] = []
+    for compound in _COMPOUND.findall(_normalize(text)):
+        names += _find_names_in(compound)
+    return names
+
+
+@lru_cache(maxsize=20_000)
+def _find_names_in(compound: str) -> tuple[str, ...]:
+    parts = dict.fromkeys((compound, _SCOPE.split(compound)[-1]))
+    return tuple(join_name(part) for part in parts if not part.isalnum() or _HUMP.search(part))
 
 
 def join_name(name: str) -> str:
@@ -132,8 +139,9 @@ def stem_word(word: str) -> str:
     """A word of `split_words` without what most often follows its stem: all its forms come out alike, word or not."""
     if len(word) <= _SHORTEST or not word.isascii() or not word.isalpha():
         return word
-    word = _replaced(word, _PLURALS)
-    stem = _replaced(word, _ENDINGS)
+    if word.endswith(_ANY_PLURAL):
+        word = _replaced(word, _PLURALS)
+    stem = _replaced(word, _ENDINGS) if word.endswith(_ANY_ENDING) else word
     if stem != word and len(stem) > _SHORTEST and stem[-1] == stem[-2] and stem[-1] not in "lsz":
         stem = stem[:-1]  # running, planned
     return stem[:-1] if stem.endswith("e") and len(stem) > _SHORTEST else stem
@@ -168,6 +176,8 @@ _ENDINGS = (
     ("ly", ""),
     ("ment", ""),
 )
+_ANY_PLURAL = tuple(ending for ending, _ in _PLURALS)
+_ANY_ENDING = tuple(ending for ending, _ in _ENDINGS)
 
 
 def _replaced(word: str, endings: tuple[tuple[str, str], ...]) -> str:
