@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
 from toolbelt.catalog.ranking.ranker import Field, QueryError, QueryProblem, SearchHit
@@ -16,6 +17,10 @@ MAX_PATTERN_CHARS = 200
 MAX_SECONDS = 1.0
 """For one search: a pattern may take exponential time."""
 _LEAST_SECONDS = 1e-4
+_QUICK = re.compile(r"[^(*+?{]*(?:[*+?][+?]?|\()?[^(*+?{]*")
+"""Patterns that take quadratic time at the most: they repeat one thing, or have one group."""
+_SHORT = 500
+"""Characters of a text that such a pattern needs no limit for; a limit takes ten times as long as most searches."""
 _MAX_MATCH_CHARS = 100
 _SCORES = MappingProxyType({Field.NAME: 3.0, Field.DESCRIPTION: 2.0, Field.ARGUMENTS: 1.0})
 
@@ -79,6 +84,7 @@ class RegexIndex:
             pattern = regex.compile(text, regex.IGNORECASE)
         except (regex.error, RecursionError, OverflowError, ValueError) as error:
             raise QueryError(QueryProblem.INVALID_PATTERN, f"The pattern {text!r} is invalid: {error}.") from None
+        is_quick = _QUICK.fullmatch(text) is not None
         hits: list[SearchHit] = []
         end = time.monotonic() + self._max_seconds
         try:
@@ -88,7 +94,11 @@ class RegexIndex:
                     if field in matched:
                         continue
                     left = max(end - time.monotonic(), _LEAST_SECONDS)
-                    if (match := pattern.search(part, timeout=left)) is not None:
+                    if is_quick and len(part) <= _SHORT and left > _LEAST_SECONDS:
+                        match = pattern.search(part)
+                    else:
+                        match = pattern.search(part, timeout=left)
+                    if match is not None:
                         matched[field] = (match[0][:_MAX_MATCH_CHARS],)
                 if matched:
                     hits.append(SearchHit(tool, max(_SCORES[field] for field in matched), MappingProxyType(matched)))
@@ -102,12 +112,13 @@ class RegexIndex:
         return RegexIndex([tool for tool in self._tools if tool.id in ids], self._max_seconds)
 
 
-def _read_parts(tool: Tool) -> Iterator[tuple[Field, str]]:
+@lru_cache(maxsize=4096)
+def _read_parts(tool: Tool) -> tuple[tuple[Field, str], ...]:
     """What a pattern is held against, each as it is written."""
-    yield Field.NAME, tool.name
-    yield Field.DESCRIPTION, tool.description
+    parts = [(Field.NAME, tool.name), (Field.DESCRIPTION, tool.description)]
     properties = tool.parameters.get("properties")
     for key, schema in properties.items() if isinstance(properties, Mapping) else ():
-        yield Field.ARGUMENTS, str(key)
+        parts.append((Field.ARGUMENTS, str(key)))
         if isinstance(schema, Mapping) and isinstance(schema.get("description"), str):
-            yield Field.ARGUMENTS, schema["description"]
+            parts.append((Field.ARGUMENTS, schema["description"]))
+    return tuple(parts)
