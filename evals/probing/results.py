@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -172,8 +172,6 @@ def _sum(costs: Iterable[float | None]) -> float | None:
 
 
 SCHEMA = "toolbelt.probe/1"
-_CHECK_FIELDS = tuple(field.name for field in fields(CheckResult))
-_FIELDS = tuple(field.name for field in fields(ProbeResult))
 
 
 def probe_data(result: ProbeResult) -> dict[str, Any]:
@@ -211,18 +209,3 @@ def probe_data(result: ProbeResult) -> dict[str, Any]:
 def _check_data(check: CheckResult) -> dict[str, Any]:
     data = asdict(check)
     return {"key": data.pop("key"), "title": title_of(check.key), **data, "outcome": check.outcome.value}
-
-
-def read(data: Mapping[str, Any]) -> ProbeResult:
-    """Read a probe from the plain values of `probe_data`.
-
-    Raises:
-        KeyError: a key is missing.
-        ValueError: an outcome is unknown.
-    """
-    checks = tuple(
-        CheckResult(**{name: check[name] for name in _CHECK_FIELDS} | {"outcome": CheckOutcome(check["outcome"])})
-        for check in data["checks"]
-    )
-    values = {name: data[name] for name in _FIELDS}
-    return ProbeResult(**values | {"checks": checks, "planned": tuple(values["planned"]), "code": dict(values["code"])})

@@ -32,7 +32,6 @@ from toolbelt.models.rules import (
 )
 
 _READ = date(2026, 11, 21)
-_READ_LATER = date(2026, 11, 22)
 _COMBINATORS = frozenset({"oneOf", "anyOf", "allOf"})
 
 

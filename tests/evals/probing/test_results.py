@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
 
-from tests.evals.probing.probes import PROBES, make_probe
-from toolbelt.evals.probing.results import ProbeResult, probe_data, read
-
-
-@given(PROBES)
-def test_through_json_and_back_nothing_changes(result: ProbeResult) -> None:
-    assert read(json.loads(json.dumps(probe_data(result)))) == result
+from tests.evals.probing.probes import make_probe
+from toolbelt.evals.probing.results import probe_data
 
 
 def test_what_follows_is_counted() -> None:
@@ -28,14 +22,8 @@ def test_what_follows_is_counted() -> None:
     assert data["checks"][0]["title"] == "One tool"
 
 
-def test_an_outcome_that_there_is_none_of_is_refused() -> None:
-    data = probe_data(make_probe())
-    data["checks"][0]["outcome"] = "perhaps"
-    with pytest.raises(ValueError, match="perhaps"):
-        read(data)
-
-
 def test_a_price_that_is_unknown_makes_the_cost_unknown() -> None:
-    [first, *rest] = probe_data(make_probe())["checks"]
-    first["cost_usd"] = None
-    assert probe_data(read({**probe_data(make_probe()), "checks": [first, *rest]}))["cost_usd"] is None
+    probe = make_probe()
+    [first, *rest] = probe.checks
+    unpriced = replace(probe, checks=(replace(first, cost_usd=None), *rest))
+    assert probe_data(unpriced)["cost_usd"] is None

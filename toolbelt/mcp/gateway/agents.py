@@ -15,15 +15,13 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolbelt.catalog.definitions import mcp_definition
-from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import StorageError
 from toolbelt.mcp.gateway.client import Client
 from toolbelt.mcp.gateway.discovery import Discovery
 from toolbelt.mcp.gateway.front import Context
 from toolbelt.mcp.gateway.gateway import LocalTool
 from toolbelt.mcp.gateway.meta_tools import DiscoveryRole
-from toolbelt.mcp.gateway.surface import Surface
+from toolbelt.mcp.gateway.surface import Surface, listed_definition
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface
 from toolbelt.mcp.upstreams.wire import Params
 from toolbelt.sessions.meta_tools import META_TOOLS, AnswerStatus, MetaToolAnswer, answer_text, make_answer
@@ -116,7 +114,7 @@ class AgentTurns:
         tools = []
         for role, tool in META_TOOLS.items():
             described = replace(tool, description=_DESCRIPTIONS.get(role, tool.description).format(how=self._how))
-            tools.append(LocalTool(thaw(mcp_definition(described, role.value)), partial(self._answer, role)))
+            tools.append(LocalTool(listed_definition(described, role.value), partial(self._answer, role)))
         return tuple(tools)
 
     async def refresh(self, client: Client) -> None:

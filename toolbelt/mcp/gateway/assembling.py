@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from toolbelt.catalog.definitions import Definition, mcp_definition
-from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.mcp.gateway.agents import AgentTurns
 from toolbelt.mcp.gateway.call_audit import CallAudit
@@ -20,7 +18,7 @@ from toolbelt.mcp.gateway.gateway import Gateway, GatewayOptions, LocalTool
 from toolbelt.mcp.gateway.meta_tools import DiscoveryRole
 from toolbelt.mcp.gateway.python_tools import PythonTools
 from toolbelt.mcp.gateway.searching import ServedSearch
-from toolbelt.mcp.gateway.surface import Surface
+from toolbelt.mcp.gateway.surface import Surface, list_meta_tools
 from toolbelt.mcp.logs.audit import AuditLog
 from toolbelt.mcp.upstreams.transports import Startable
 from toolbelt.mcp.upstreams.wire import Params
@@ -61,7 +59,7 @@ def assemble_gateway(
     of_agent = () if agent is None else agent.meta_tools
     if audit is not None:
         meta_tools = [tool.definition for tool in of_agent]
-        meta_tools += [] if discovery is None else list_meta_definitions(discovery)
+        meta_tools += [] if discovery is None else list_meta_tools(discovery.definitions)
         meta_tools += [] if search is None else search.definitions
         offered = [(served.definition, served.server) for served in surface.offered]
         offered += [(definition, "") for definition in meta_tools]
@@ -88,7 +86,7 @@ def make_meta_tools(gateway: Gateway, discovery: Discovery) -> tuple[LocalTool, 
     """The meta-tools of a gateway; none if nothing can be found."""
     find = partial(find_for_client, gateway, discovery)
     tools = []
-    for definition in list_meta_definitions(discovery):
+    for definition in list_meta_tools(discovery.definitions):
         name = str(definition["name"])
         role = discovery.find_role(name)
         if role in (DiscoveryRole.CALL_READ, DiscoveryRole.CALL):
@@ -96,11 +94,6 @@ def make_meta_tools(gateway: Gateway, discovery: Discovery) -> tuple[LocalTool, 
         elif role is not None:
             tools.append(LocalTool(definition, partial(_answer, gateway, find, role)))
     return tuple(tools)
-
-
-def list_meta_definitions(discovery: Discovery) -> list[Definition]:
-    """The definitions of the meta-tools, as `tools/list` has them."""
-    return [thaw(mcp_definition(tool, tool.name)) for tool in discovery.definitions]
 
 
 def find_for_client(gateway: Gateway, discovery: Discovery, client: Client) -> Discovery:

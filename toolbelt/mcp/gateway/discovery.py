@@ -16,8 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
-from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.definitions import Definition, definition_text
 from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.catalog.tool_names import find_written_description
 from toolbelt.errors import nearest, suggestion
@@ -37,7 +36,7 @@ from toolbelt.mcp.gateway.meta_tools import (
     first_sentence,
     name_meta_tools,
 )
-from toolbelt.mcp.gateway.surface import Surface
+from toolbelt.mcp.gateway.surface import Surface, list_meta_tools, listed_definition
 from toolbelt.patterns import fold
 from toolbelt.sessions.meta_tools import escaped
 
@@ -333,7 +332,7 @@ class Discovery:
         return entry | {"call_with": self._call_with(tool)}
 
     def _definition(self, tool: Tool) -> dict[str, Any]:
-        definition = thaw(mcp_definition(tool, self._wire_name(tool)))
+        definition = listed_definition(tool, self._wire_name(tool))
         kept = ("name", "title", "description", "inputSchema", "annotations")
         return {key: definition[key] for key in kept if key in definition} | {"call_with": self._call_with(tool)}
 
@@ -357,8 +356,7 @@ def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str],
 def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:
     """Everything that a client lists: the offered tools, then the meta-tools."""
     meta_tools = () if discovery is None else discovery.definitions
-    listed = [served.definition for served in surface.offered]
-    return [*listed, *(thaw(mcp_definition(tool, tool.name)) for tool in meta_tools)]
+    return [*(served.definition for served in surface.offered), *list_meta_tools(meta_tools)]
 
 
 def is_read_only(tool: Tool) -> bool:

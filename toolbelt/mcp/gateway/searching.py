@@ -18,8 +18,7 @@ from toolbelt.mcp.gateway.client import Client
 from toolbelt.mcp.gateway.discovery import ToolNames
 from toolbelt.mcp.gateway.front import Context
 from toolbelt.mcp.gateway.gateway import Gateway, LocalTool
-from toolbelt.mcp.gateway.served_list import list_search_tools
-from toolbelt.mcp.gateway.surface import ServedTool
+from toolbelt.mcp.gateway.surface import ServedTool, list_meta_tools
 from toolbelt.mcp.upstreams.wire import Params
 from toolbelt.runtime.arguments import ArgumentsError, read_arguments
 from toolbelt.search.policy import search_in_turn
@@ -43,7 +42,7 @@ class ServedSearch:
         self._find = ToolNames(catalog.tools, search.names).find
         self._narrowed = (search.searched_ids, search)
         self._found: WeakKeyDictionary[Client, Found] = WeakKeyDictionary()
-        self.definitions = list_search_tools(search)
+        self.definitions = list_meta_tools(search.meta_tools.values())
 
     @property
     def announces(self) -> bool:

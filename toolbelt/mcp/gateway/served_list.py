@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.catalog import Catalog
-from toolbelt.catalog.definitions import Definition, mcp_definition
-from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import Definition
 from toolbelt.catalog.ranking.ranker import Ranker
 from toolbelt.catalog.ranking.words import WordsRanker
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.mcp.gateway.discovery import make_discovery
-from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, count_definitions, served_names, serving_digest
+from toolbelt.mcp.gateway.surface import (
+    NAME_LIMIT,
+    Surface,
+    count_definitions,
+    list_meta_tools,
+    served_names,
+    serving_digest,
+)
 from toolbelt.search.search import Search
 from toolbelt.search.settings import SearchSettings
 
@@ -66,11 +72,12 @@ def list_served(
         search: By which all but the surface's offered tools are found, if that is how it is served; then the surface is
             as `list_pinned` makes it.
     """
-    definitions = [served.definition for served in surface.offered]
+    meta_tools: Iterable[Tool] = ()
     if search is not None:
-        definitions += list_search_tools(make_served_search(search, WordsRanker(), surface, catalog, name_limit))
+        meta_tools = make_served_search(search, WordsRanker(), surface, catalog, name_limit).meta_tools.values()
     elif surface.discoverable:
-        definitions += _meta_definitions(surface, catalog, name_limit)
+        meta_tools = make_discovery(surface, catalog, served_names(catalog, name_limit)).definitions
+    definitions = [*(served.definition for served in surface.offered), *list_meta_tools(meta_tools)]
     counts = count_definitions(definitions, counter)
     return ServedList(tuple(definitions), tuple(counts), counter.name, serving_digest(definitions))
 
@@ -89,13 +96,3 @@ def make_served_search(
     """
     ids, names = surface.discoverable_by_id.keys(), served_names(catalog, name_limit)
     return Search(catalog, settings, ranker, ids=ids, names=names)
-
-
-def list_search_tools(search: Search) -> list[Definition]:
-    """The meta-tools of a search, as `tools/list` has them."""
-    return [thaw(mcp_definition(tool, tool.name)) for tool in search.meta_tools.values()]
-
-
-def _meta_definitions(surface: Surface, catalog: Catalog, name_limit: int) -> list[Definition]:
-    discovery = make_discovery(surface, catalog, served_names(catalog, name_limit))
-    return [thaw(mcp_definition(tool, tool.name)) for tool in discovery.definitions]

@@ -48,8 +48,7 @@ class ServedTool:
     @cached_property
     def definition(self) -> Definition:
         """As `tools/list` has it, in plain values; not to be changed."""
-        definition: Definition = thaw(mcp_definition(self.tool, self.wire_name))
-        return definition
+        return listed_definition(self.tool, self.wire_name)
 
 
 @dataclass(frozen=True)
@@ -167,6 +166,17 @@ def list_pinned(
     listed = tuple(served for served in surface.offered if served.tool.id in pinned)
     found = tuple(served for served in surface.offered if served.tool.id not in pinned)
     return replace(surface, offered=listed, discoverable=(*found, *surface.discoverable))
+
+
+def listed_definition(tool: Tool, name: str) -> Definition:
+    """As `tools/list` has a tool, in plain values."""
+    definition: Definition = thaw(mcp_definition(tool, name))
+    return definition
+
+
+def list_meta_tools(tools: Iterable[Tool]) -> list[Definition]:
+    """As `tools/list` has the meta-tools of a search or a discovery, whose names are their own."""
+    return [listed_definition(tool, tool.name) for tool in tools]
 
 
 def served_names(catalog: Catalog, limit: int = NAME_LIMIT) -> Mapping[str, str]:
