@@ -19,7 +19,7 @@ from toolbelt.command.http_options import HttpOptions, announce, http_options
 from toolbelt.command.options import catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.mcp.gateway.discovery import DiscoverMode, make_discovery
+from toolbelt.mcp.gateway.discovery import DiscoverMode, Discovery, make_discovery
 from toolbelt.mcp.gateway.meta_tools import cut
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, list_pinned, make_surface, served_names
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
@@ -33,10 +33,13 @@ from toolbelt.toolkits.toolkit import MetaRole
 
 if TYPE_CHECKING:
     from toolbelt.mcp.configs.variables import ResolvedServer
+    from toolbelt.mcp.gateway.agents import AgentTurns
     from toolbelt.mcp.gateway.gateway import Gateway
+    from toolbelt.mcp.gateway.searching import ServedSearch
     from toolbelt.mcp.serving.standard_streams import ProtocolStreams
     from toolbelt.project.project import Project
     from toolbelt.runtime.registry import ToolRegistry
+    from toolbelt.search.settings import SearchSettings
 
 _MAX_LINE_CHARS = 4_000
 """Characters of a line of the gateway's log."""
@@ -133,17 +136,17 @@ def serve(
     if python_tools is not None:
         registry, streams = open_python_tools(python_tools, project, yes=yes, has_stdio=listener is None)
         project, local = add_to_project(project, registry)
-    surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
     names = served_names(project.catalog, name_limit)
+    surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
     of_agent: AgentSurface | None = None
     if agent is not None:
         of_agent = make_agent_surface(get_agent(project, agent), project.toolkits, project.catalog, surface, names)
         surface = of_agent.whole
+    elif settings is not None:
+        surface = list_pinned(surface, settings, find_pinned(settings, project.catalog, project.registry), names)
     for name in share:
         if name not in surface.servers:
             raise NotFoundError("server", name, surface.servers)
-    if settings is not None:
-        surface = list_pinned(surface, settings, find_pinned(settings, project.catalog, project.registry), names)
     discovery = None
     if settings is None and discover != DiscoverMode.NONE:
         discovery = make_discovery(surface, project.catalog, names, loader=MetaRole.LOAD if agent is not None else "")
@@ -154,36 +157,28 @@ def serve(
         from toolbelt.mcp.serving.standard_streams import claim_standard_streams
 
         streams = claim_standard_streams()
-    from toolbelt.command.approval import approve
-    from toolbelt.mcp.gateway.agents import AgentTurns
     from toolbelt.mcp.gateway.assembling import assemble_gateway
     from toolbelt.mcp.gateway.gateway import GatewayOptions
-    from toolbelt.mcp.gateway.searching import ServedSearch
-    from toolbelt.mcp.gateway.served_list import make_served_search
     from toolbelt.mcp.upstreams.upstream import UpstreamLimits
 
-    served_search = None
-    if settings is not None:
-        ranker = open_project_ranker(project, settings.rank, approve=partial(approve, yes=yes))
-        search_over = make_served_search(settings, ranker, surface, project.catalog, name_limit)
-        served_search = ServedSearch(search_over, project.catalog)
-    limits = UpstreamLimits(idle=idle_timeout)
-    announces = discover == DiscoverMode.LIST_CHANGED or (served_search is not None and served_search.announces)
-    options = GatewayOptions(call_timeout, start_timeout, unlocked, limits=limits, shared=share, announces=announces)
-    turns = None
-    if of_agent is not None:
-        store = SqliteSessionStore(str(project.folder / DEFAULT_FILE))
-        turns = AgentTurns(of_agent, store, _log, session_id, discovery=discovery)
+    served_search = None if settings is None else open_search(project, settings, surface, name_limit, yes=yes)
     gateway = assemble_gateway(
         surface,
         servers,
-        options,
+        GatewayOptions(
+            call_timeout,
+            start_timeout,
+            unlocked,
+            limits=UpstreamLimits(idle=idle_timeout),
+            shared=share,
+            announces=discover == DiscoverMode.LIST_CHANGED or (served_search is not None and served_search.announces),
+        ),
         log=_log,
         counter=project.counter,
         discovery=discovery,
         audit=audit,
         python_tools=registry,
-        agent=turns,
+        agent=None if of_agent is None else open_turns(project, of_agent, session_id, discovery),
         search=served_search,
     )
     try:
@@ -248,6 +243,32 @@ def add_to_project(project: Project, registry: ToolRegistry) -> tuple[Project, t
     own = {plugin.key for plugin in registry.catalog.plugins}
     names = tuple(plugin.name for plugin in catalog.plugins if plugin.key in own)
     return replace(project, catalog_file=replace(project.catalog_file, catalog=catalog, is_shipped=False)), names
+
+
+def open_search(
+    project: Project, settings: SearchSettings, surface: Surface, name_limit: int, *, yes: bool
+) -> ServedSearch:
+    """The search over a surface that lists its pinned tools alone.
+
+    Raises:
+        ToolbeltError: its ranker is not approved, or cannot be opened.
+    """
+    from toolbelt.command.approval import approve
+    from toolbelt.mcp.gateway.searching import ServedSearch
+    from toolbelt.mcp.gateway.served_list import make_served_search
+
+    ranker = open_project_ranker(project, settings.rank, approve=partial(approve, yes=yes))
+    return ServedSearch(make_served_search(settings, ranker, surface, project.catalog, name_limit), project.catalog)
+
+
+def open_turns(
+    project: Project, agent: AgentSurface, session_id: str | None, discovery: Discovery | None
+) -> AgentTurns:
+    """The turns of an agent's clients, stored in the project's folder."""
+    from toolbelt.mcp.gateway.agents import AgentTurns
+
+    store = SqliteSessionStore(str(project.folder / DEFAULT_FILE))
+    return AgentTurns(agent, store, _log, session_id, discovery=discovery)
 
 
 def _serve(gateway: Gateway, streams: ProtocolStreams | None, listener: HttpOptions | None, idle_seconds: float) -> int:
