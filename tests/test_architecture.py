@@ -179,6 +179,7 @@ SIBLING_ONLY = {
     "toolbelt.runtime.reducers.shell_noise": "which lines of an output matter, apart from cutting it",
     "toolbelt.runtime.signatures": "reads a function's parameters; together over 400 lines",
     "toolbelt.runtime.watchdog": "watches a blocked loop from a thread; together over 400 lines",
+    "toolbelt.stores.stored_catalogs": "the cache of large catalogs, which small ones do without",
 }
 """Every module that only one sibling imports, outside the tables, and why it stands alone."""
 

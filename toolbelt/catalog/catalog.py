@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,8 @@ class Catalog:
     ladder: tuple[Mapping[str, Any], ...] = ()
     unique_names: bool = False
     servers: Mapping[str, Any] = FrozenDict()
+    digest: str = field(init=False, repr=False, compare=False, default="")
+    """Of the large file that it is as read from, and of the code that read it; empty for any other catalog."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "plugins", require_items("The plugins of a catalog", self.plugins, Plugin))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from toolbelt.catalog.categories import PLUGIN_CATEGORY_MAP
-from toolbelt.catalog.frozen import FrozenDict, freeze
+from toolbelt.catalog.frozen import FrozenDict, freeze, freeze_members
 from toolbelt.errors import InvalidDefinitionError, require_items
 from toolbelt.patterns import find_name_problem, fold
 
@@ -69,12 +70,68 @@ class Tool:
             object.__setattr__(self, "id", f"{self.plugin}/{self.name}" if self.plugin else self.name)
 
     def __hash__(self) -> int:
-        return hash((self.id, self.name, self.description))
+        return hash((self.id, self.name))
 
     @property
     def path(self) -> str:
         """`plugin/name`, the way a loadout addresses it (rule L9); not always the id."""
         return f"{self.plugin}/{self.name}" if self.plugin else self.name
+
+    def written(self) -> str:
+        """What of it is long, in one line of JSON, for `unread`.
+
+        Raises:
+            ValueError, TypeError: it holds what JSON cannot.
+        """
+        return _COMPACT.encode([getattr(self, part) for part in _LONG_PARTS])
+
+    @classmethod
+    def unread(cls, written: bytes, *, name: str, plugin: str, own_id: str = "", wire_name: str = "") -> Self:
+        """A tool as it was before it was stored: what is long is read when it is first asked for.
+
+        Args:
+            written: As `written` gives it, of a tool that was valid.
+            name: Its name.
+            plugin: The plugin that it is in.
+            own_id: Its id, if that was given.
+            wire_name: As in `Tool`.
+        """
+        tool = object.__new__(cls)
+        vars(tool).update(
+            name=name,
+            plugin=plugin,
+            id=own_id or f"{plugin}/{name}",
+            wire_name=wire_name,
+            has_own_id=bool(own_id),
+            _written=written,
+        )
+        return tool
+
+
+_LONG_PARTS = ("description", "parameters", "annotations", "extra")
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_FROZEN = json.JSONDecoder(object_pairs_hook=freeze_members)
+
+
+class _LongPart:
+    """A field of an unread tool, until the tool has it: Python asks for it only then."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._default = getattr(Tool, name)
+
+    def __get__(self, tool: Tool | None, owner: type[Tool]) -> Any:
+        if tool is None:
+            return self._default
+        own = vars(tool)
+        if (written := own.get("_written")) is not None:
+            own.update(zip(_LONG_PARTS, _FROZEN.decode(written.decode()), strict=True))
+            own.pop("_written", None)  # after: another thread may be here, too
+        return own[self._name]
+
+
+for _part in _LONG_PARTS:
+    setattr(Tool, _part, _LongPart(_part))
 
 
 @dataclass(frozen=True)
@@ -102,6 +159,9 @@ class Plugin:
     """The name as names are compared."""
     category_key: str | None = field(init=False, repr=False, compare=False, default=None)
     """The category that counts, its own or the map's, as categories are compared."""
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     def __post_init__(self) -> None:
         if (problem := find_name_problem(self.name)) is not None:

@@ -128,6 +128,10 @@ def _list_served(project: Project, inspection: Inspection, search: str | None) -
     from toolbelt.search.presets import parse_search
 
     surface, settings = make_surface(inspection.resolution), None
+    if surface.without_server:
+        count = plural(len(surface.without_server), "tool")
+        hint = "To take tools from the servers of toolbelt.yaml: toolbelt catalog sync"
+        notify(f"not served, as no MCP server has them: {count}. {hint}", "warning")
     if search is not None:
         settings = parse_search(search, project.config.searches)
         pinned = find_pinned(settings, project.catalog, project.registry)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from toolbelt.catalog import Tool
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.providers.litellm_table import TOKENIZERS, find_litellm_file
-from toolbelt.stores.content_cache import hash_text
+from toolbelt.stores.content_cache import hash_text, stamp_code
 from toolbelt.stores.files import write_text
 
 if TYPE_CHECKING:
@@ -53,23 +52,20 @@ def _list_causes(project: Project, tools: Sequence[Tool], models: Sequence[str])
     wire_names = project.catalog.wire_names
     vocabularies = find_litellm_file(TOKENIZERS)
     return [
-        [(entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in _list_code()],
+        stamp_code(*_CODE),
         [] if vocabularies is None else sorted(map(str, vocabularies.iterdir())),
         project.models.stamp,
         repr(project.config.own_models),
         project.tokenizer,
         models,
-        [
+        # A large catalog is known by its file: what is written of its tools need not be read.
+        [project.catalog.digest, [tool.id for tool in tools]]
+        if project.catalog.digest
+        else [
             (tool.id, tool.plugin, tool.name, wire_names[tool.id], tool.description, tool.parameters, tool.extra)
             for tool in tools
         ],
     ]
-
-
-def _list_code() -> list[os.DirEntry[str]]:
-    root = Path(__file__).parent.parent
-    files = [entry for package in _CODE for entry in os.scandir(root / package) if entry.name.endswith(".py")]
-    return sorted(files, key=lambda entry: entry.path)
 
 
 def _read(path: Path) -> Mapping[str, Any]:

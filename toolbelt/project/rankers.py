@@ -14,8 +14,8 @@ from toolbelt.catalog.ranking.words import WordsRanker
 from toolbelt.errors import ToolbeltError
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.search.rankers import find_own_ranker
+from toolbelt.stores.cache_files import CacheFiles
 from toolbelt.stores.files import cache_folder
-from toolbelt.stores.search_indexes import SearchIndexes
 
 if TYPE_CHECKING:
     from toolbelt.project.project import Project
@@ -54,7 +54,7 @@ def open_ranker(
     """
     match spec.kind:
         case RankKind.WORDS:
-            return WordsRanker(SearchIndexes(cache_folder(os.environ) / "indexes"))
+            return WordsRanker(CacheFiles(cache_folder(os.environ) / "indexes"))
         case RankKind.REGEX:
             return RegexRanker()
         case RankKind.PYTHON:

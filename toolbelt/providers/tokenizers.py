@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +17,9 @@ from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCount
 from toolbelt.errors import NotFoundError
 from toolbelt.providers.litellm_table import TOKENIZERS, find_litellm_file
 from toolbelt.reporter import SILENT, Reporter
+from toolbelt.stores.content_cache import ContentCache, hash_text
 from toolbelt.stores.files import cache_folder
-from toolbelt.stores.token_cache import CachedTokenCounter
+from toolbelt.stores.token_cache import FILE_NAME, CachedTokenCounter
 
 if TYPE_CHECKING:
     import tiktoken
@@ -155,5 +157,30 @@ def count_tokens(
     catalog: Catalog, tokenizer: str, form: str, tools: Sequence[Tool] | None = None, reporter: Reporter = SILENT
 ) -> ToolTokens:
     """What tools of a catalog cost, all if none are given: through the cache, with progress where that takes long."""
+    if tools is None and catalog.digest:
+        return _count_stored(catalog, tokenizer, form, reporter)
     with reporter.progress("counting tokens of tools", len(catalog.tools if tools is None else tools)) as advance:
         return count_tool_tokens(catalog, make_cached_counter(tokenizer, advance), form, tools=tools)
+
+
+def _count_stored(catalog: Catalog, tokenizer: str, form: str, reporter: Reporter) -> ToolTokens:
+    """As `count_tokens`, of a catalog that is known by its file: the counts of all its tools are kept in one value."""
+    counter = make_cached_counter(tokenizer)
+    key = hash_text(f"{catalog.digest}\0{counter.name}\0{form}")
+    with ContentCache(cache_folder(os.environ) / FILE_NAME, "catalogs", "counts TEXT").open() as cache:
+        counts = _parse_counts(cache.find([key]).get(key), len(catalog.tools))
+        if counts is None:
+            tokens = count_tokens(catalog, tokenizer, form, catalog.tools, reporter)
+            cache.add({key: json.dumps([tokens.by_id[tool.id] for tool in catalog.tools])})
+            return tokens
+    by_id = {tool.id: count for tool, count in zip(catalog.tools, counts, strict=True)}
+    return ToolTokens(by_id, counter.name, counter.exact, form)
+
+
+def _parse_counts(written: object, size: int) -> list[int] | None:
+    try:
+        counts = json.loads(written) if isinstance(written, str) else None
+    except (ValueError, RecursionError):
+        return None
+    is_sound = isinstance(counts, list) and len(counts) == size and all(type(n) is int and n >= 0 for n in counts)
+    return counts if is_sound else None

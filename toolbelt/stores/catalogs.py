@@ -18,6 +18,8 @@ from toolbelt.stores.files import shown_path, write_text
 CATALOG_FILE = "catalog.json"
 CASES_FILE = "cases.jsonl"
 DEFAULT_CATALOG = "assistant"
+LARGE = 2_000_000
+"""Characters from which on a file is kept as it was read, some 4,000 tools: smaller ones are read in no time."""
 _NAME = re.compile(r"[A-Za-z]\w*(-\w+)*")
 
 
@@ -83,7 +85,13 @@ def open_catalog(reference: str) -> CatalogFile:
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
     from toolbelt.importers import import_catalog  # only a user's own file may need it
 
-    catalog_file, label = import_catalog(read_text(file), str(file))
+    text = read_text(file)
+    if len(text) < LARGE:
+        catalog_file, label = import_catalog(text, str(file))
+    else:
+        from toolbelt.stores.stored_catalogs import read_through_cache  # few are so large
+
+        catalog_file, label = read_through_cache(text, str(file), lambda: import_catalog(text, str(file)))
     if label == "toolbelt catalog":
         return catalog_file
     return replace(catalog_file, notes=(f"read {file} as {label}", *catalog_file.notes))

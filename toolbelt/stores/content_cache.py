@@ -6,6 +6,7 @@ It is only a cache: if it cannot be read or written, work goes on without it. Se
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,18 @@ _DAMAGED = ("file is not a database", "malformed")
 def hash_text(text: str) -> bytes:
     """The key of a text in a cache: 16 bytes of BLAKE2b."""
     return hash_bytes(text.encode(errors="surrogatepass"), 16)
+
+
+def stamp_code(*packages: str) -> list[tuple[str, int, int]]:
+    """Name, size and time of each of our modules that a value follows from, as a part of its key.
+
+    Args:
+        packages: Folders below `toolbelt/`, without those in them; `""` for the modules of `toolbelt` itself.
+    """
+    root = Path(__file__).parents[1]
+    files = [entry for package in packages for entry in os.scandir(root / package) if entry.name.endswith(".py")]
+    stats = [(entry.name, entry.stat()) for entry in sorted(files, key=lambda entry: entry.path)]
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
 
 
 def hash_bytes(content: bytes, size: int) -> bytes:

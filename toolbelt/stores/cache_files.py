@@ -1,13 +1,13 @@
-"""Search indexes of large catalogs, kept on disk by their content (rule S2).
+"""Large values by a key, such as search indexes, each in a file of a folder (rule S2).
 
-It is only a cache: if it cannot be read or written, the index is built again. What a file holds is for its reader to
+It is only a cache: if it cannot be read or written, the value is made again. What a file holds is for its reader to
 check.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,18 +15,22 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.stores.files import replacing
 
 KEPT = 8
-"""Number of indexes that are kept: those that were used last."""
+"""Number of files that are kept: those that were used last."""
 
 
 @dataclass(frozen=True, slots=True)
-class SearchIndexes:
-    """A folder of indexes.
+class CacheFiles:
+    """A folder of values.
 
     Attributes:
         folder: Where they are; made if need be.
+        suffix: How the names of their files end.
+        kept: Number of files that are kept.
     """
 
     folder: Path
+    suffix: str = ".npz"
+    kept: int = KEPT
 
     def read(self, key: str) -> bytes | None:
         """What was written last under a key; `None` if nothing is there, or it cannot be read."""
@@ -40,18 +44,22 @@ class SearchIndexes:
         return data
 
     def write(self, key: str, data: bytes) -> None:
-        """Keep an index in place of the one that is there, and remove those that were not used for longest."""
+        """Keep a value in place of the one that is there, and remove those that were not used for longest."""
+        self.write_parts(key, (data,))
+
+    def write_parts(self, key: str, parts: Iterable[bytes]) -> None:
+        """As `write`, of a value whose parts are made one by one; what they raise is raised, and nothing is kept."""
         with contextlib.suppress(OSError, ToolbeltError):
             self.folder.mkdir(parents=True, exist_ok=True)
             with replacing(self._path(key), "wb") as file:
-                file.write(data)
-            for path in sorted(self._paths(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[KEPT:]:
+                file.writelines(parts)
+            for path in sorted(self._paths(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[self.kept :]:
                 path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.npz"
+        return self.folder / f"{key}{self.suffix}"
 
     def _paths(self) -> Iterator[Path]:
         """All files, with what a process that was killed left behind."""
-        yield from self.folder.glob("*.npz")
+        yield from self.folder.glob(f"*{self.suffix}")
         yield from self.folder.glob(".*.tmp")

@@ -1,4 +1,4 @@
-"""Rule S2: stored indexes are a cache, replaced atomically."""
+"""Rule S2: large values in files are a cache, replaced atomically."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from toolbelt.stores.search_indexes import KEPT, SearchIndexes
+from toolbelt.stores.cache_files import KEPT, CacheFiles
 
 
 def test_S2_what_is_written_is_read(tmp_path: Path) -> None:
-    store = SearchIndexes(tmp_path / "new" / "indexes")
+    store = CacheFiles(tmp_path / "new" / "indexes")
     assert store.read("a") is None
     store.write("a", b"one")
     store.write("a", b"two")
@@ -22,7 +22,7 @@ def test_S2_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_S2_those_that_were_used_last_are_kept(tmp_path: Path) -> None:
-    store = SearchIndexes(tmp_path)
+    store = CacheFiles(tmp_path)
     for number in range(KEPT):
         store.write(str(number), b"")
         os.utime(tmp_path / f"{number}.npz", (number + 1, number + 1))
@@ -38,7 +38,7 @@ def test_S2_those_that_were_used_last_are_kept(tmp_path: Path) -> None:
 def test_S2_a_disk_that_will_not_costs_the_cache_alone(obstacle: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "folder" / "a.npz").mkdir(parents=True)
-    store = SearchIndexes(tmp_path / ("file" if obstacle == "no-folder" else "folder"))
+    store = CacheFiles(tmp_path / ("file" if obstacle == "no-folder" else "folder"))
     store.write("a", b"data")
     assert store.read("a") is None
 
@@ -47,8 +47,8 @@ def test_S2_processes_that_write_at_once_leave_a_whole_index(tmp_path: Path) -> 
     code = """
 import sys
 from pathlib import Path
-from toolbelt.stores.search_indexes import SearchIndexes
-store = SearchIndexes(Path(sys.argv[1]))
+from toolbelt.stores.cache_files import CacheFiles
+store = CacheFiles(Path(sys.argv[1]))
 for _ in range(20):
     store.write("a", sys.argv[2].encode() * 100_000)
     assert len(set(store.read("a"))) == 1
