@@ -261,3 +261,9 @@ def test_L15_auto_says_that_what_the_project_gives_is_no_loadout_whatever_it_cho
     assert ("auto chose" in ran.out) is is_chosen
     reasons = toolbelt("loadout", "inspect", "auto", "--model", "tight", "--json").json["auto"]["reasons"]
     assert reasons[0] == told
+
+
+def test_M5_tools_that_no_server_has_are_named_as_not_served(toolbelt: Toolbelt) -> None:
+    ran = toolbelt("loadout", "inspect", "developer", "--serve", "--json")
+    assert ran.json["served"]["tools"] == []
+    assert mentions(ran.err, "not served", 201, "toolbelt catalog sync")

@@ -129,7 +129,7 @@ def _list_served(project: Project, inspection: Inspection, search: str | None) -
 
     surface, settings = make_surface(inspection.resolution), None
     if surface.without_server:
-        count = plural(len(surface.without_server), "tool")
+        count = plural(len(surface.without_server), "active or discoverable tool")
         hint = "To take tools from the servers of toolbelt.yaml: toolbelt catalog sync"
         notify(f"not served, as no MCP server has them: {count}. {hint}", "warning")
     if search is not None:

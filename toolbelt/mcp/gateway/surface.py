@@ -61,7 +61,7 @@ class Surface:
         discoverable: Tools that are reached by search.
         servers: Names of the servers whose tools are offered or discoverable, in catalog order.
         resource_servers: Those of them whose resources, prompts and completions are offered.
-        without_server: Ids of active tools that no server has, and that are therefore not served.
+        without_server: Ids of active and discoverable tools that no server has, and that are therefore not served.
         reasons: Why a tool of the catalog is not served, by the name that its client would use: for the log.
         on_demand: Servers that are started when one of their tools is called, not with the client.
     """
