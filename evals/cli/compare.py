@@ -10,7 +10,7 @@ import click
 
 from toolbelt.command.boundary import OK, USAGE
 from toolbelt.command.groups import examples
-from toolbelt.command.options import json_option, option
+from toolbelt.command.options import Choice, json_option, option
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.comparison.pairing import Contrasted
 from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
@@ -54,7 +54,7 @@ _FLIPS = 5
 )
 @option(
     "--by",
-    type=click.Choice([by.value for by in Contrasted]),
+    type=Choice([by.value for by in Contrasted]),
     default=Contrasted.TOOLSET.value,
     show_default=True,
     help="What is compared within A: the toolsets of each model, or the models with each toolset.",
@@ -63,7 +63,7 @@ _FLIPS = 5
 @option(
     "--measure",
     "measures",
-    type=click.Choice(_SHARES),
+    type=Choice(_SHARES),
     multiple=True,
     help="What gets a verdict; again for more.  [default: accuracy and solved]",
 )

@@ -10,7 +10,7 @@ import click
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.command.groups import examples
-from toolbelt.command.options import json_option, option
+from toolbelt.command.options import Choice, json_option, option
 from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings, LabelSource
 from toolbelt.evals.cases.imports.formats import FORMATS
 from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
@@ -40,7 +40,7 @@ _SHOWN = 20
 @option(
     "--format",
     "form",
-    type=click.Choice(tuple(sorted(FORMATS))),
+    type=Choice(tuple(sorted(FORMATS))),
     envvar="TOOLBELT_IMPORT_FORMAT",
     help="What the sources are.  [default: found from their content]",
 )
@@ -65,7 +65,7 @@ _SHOWN = 20
 )
 @option(
     "--arguments",
-    type=click.Choice([policy.value for policy in ArgumentPolicy]),
+    type=Choice([policy.value for policy in ArgumentPolicy]),
     help="Whether arguments of calls are part of what is right.  "
     "[default: keep those that people wrote, drop those of recorded calls, which are one wording of many]",
 )
@@ -73,7 +73,7 @@ _SHOWN = 20
 @option("--target-field", metavar="F", help="Inspect AI: the field with the right tools, such as metadata.tools.")
 @option(
     "--labels",
-    type=click.Choice([source.value for source in LabelSource]),
+    type=Choice([source.value for source in LabelSource]),
     default=LabelSource.ANNOTATED.value,
     show_default=True,
     help="LiveMCPBench transcripts: what annotators wrote is right, or what the agent did.",

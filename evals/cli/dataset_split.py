@@ -9,7 +9,7 @@ import click
 
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
-from toolbelt.command.options import config_option, json_option, option
+from toolbelt.command.options import Choice, config_option, json_option, option
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.split import Split, SplitGrouping, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
@@ -35,7 +35,7 @@ _MOST_LARGE = 5
 @option("--output", "-o", required=True, metavar="FOLDER", help="Gets dev/ and held-out/, a dataset each.")
 @option(
     "--by",
-    type=click.Choice([grouping.value for grouping in SplitGrouping]),
+    type=Choice([grouping.value for grouping in SplitGrouping]),
     default=SplitGrouping.CLUSTER.value,
     show_default=True,
     help="What stays on one side: paraphrases of one task; or all cases that one tool is the answer to.",

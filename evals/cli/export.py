@@ -14,7 +14,7 @@ from typing import IO, Any
 import click
 
 from toolbelt.command.groups import examples
-from toolbelt.command.options import json_option, option
+from toolbelt.command.options import Choice, json_option, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.economics import has_savings
 from toolbelt.evals.cli.completion import complete_runs
@@ -121,13 +121,13 @@ def report(
     "--format",
     "-f",
     "form",
-    type=click.Choice(list(FORMS)),
+    type=Choice(list(FORMS)),
     envvar="TOOLBELT_EVAL_EXPORT_FORMAT",
     help="What to write.  [default: by the ending of FILE, else json]",
 )
 @option(
     "--table",
-    type=click.Choice(TABLES),
+    type=Choice(TABLES),
     help="With csv and parquet: a row for each trial, or for each arm.  [default: trials]",
 )
 @option(
@@ -176,7 +176,7 @@ def export(
 
 
 @click.command(epilog=examples("toolbelt eval schema", "toolbelt eval schema comparison -o comparison.schema.json"))
-@click.argument("name", metavar="[DOCUMENT]", type=click.Choice(list(SCHEMAS)), default=next(iter(SCHEMAS)))
+@click.argument("name", metavar="[DOCUMENT]", type=Choice(list(SCHEMAS)), default=next(iter(SCHEMAS)))
 @option(
     "--output",
     "-o",

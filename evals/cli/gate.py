@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import SectionedCommand, examples
-from toolbelt.command.options import json_option, option
+from toolbelt.command.options import Choice, json_option, option
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Measure
 from toolbelt.evals.analysis.evidence.sides import is_path, open_side
@@ -77,7 +77,7 @@ _SECTIONS = {
 @margin_option
 @option(
     "--measure",
-    type=click.Choice([measure.value for measure in Measure if measure.is_share]),
+    type=Choice([measure.value for measure in Measure if measure.is_share]),
     default=Measure.ACCURACY.value,
     show_default=True,
     help="What margin and least share are of: the right tools by name, or arguments, too.",

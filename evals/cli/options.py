@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from toolbelt.command.completion import completer
-from toolbelt.command.options import gathered, option
+from toolbelt.command.options import Choice, gathered, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
 from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice, parse_engine
@@ -220,7 +220,7 @@ def asking_options(
         option("--api-base", metavar="URL", help=api_base),
         option(
             "--transport",
-            type=click.Choice([transport.value for transport in Transport]),
+            type=Choice([transport.value for transport in Transport]),
             default=Transport.AUTO.value,
             show_default=True,
             help="How hosted models are asked. auto: an endpoint of --api-base, or a server of your own, directly; "

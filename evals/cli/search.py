@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
-from toolbelt.command.options import config_option, json_option, option
+from toolbelt.command.options import Choice, config_option, json_option, option
 from toolbelt.command.rankers import RANK_HELP, RankerOptions, output_of_rankers, rank_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
@@ -63,7 +63,7 @@ _PICTURES = (".svg", ".png")
 @option("--whole-catalog", is_flag=True, help="Search the whole catalog, also in cases that offer a part of it.")
 @option(
     "--by",
-    type=click.Choice([grouping.value for grouping in Grouping]),
+    type=Choice([grouping.value for grouping in Grouping]),
     envvar="TOOLBELT_EVAL_SEARCH_BY",
     help="Also break recall down by this.  [default: language, if cases are tagged with one]",
 )

@@ -13,7 +13,7 @@ from toolbelt.catalog.files import catalog_data
 from toolbelt.catalog.json_lines import Grouping
 from toolbelt.command.approval import approve
 from toolbelt.command.groups import examples
-from toolbelt.command.options import json_option, option
+from toolbelt.command.options import Choice, json_option, option
 from toolbelt.command.servers import INCOMPLETE, ask_for_tools, exit_code_of, timeout_option, yes_option
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.importers import import_catalog
@@ -62,7 +62,7 @@ class Imported:
 @option(
     "--format",
     "form",
-    type=click.Choice((*FORMATS, CLIENT)),
+    type=Choice((*FORMATS, CLIENT)),
     envvar="TOOLBELT_IMPORT_FORMAT",
     help="What each SOURCE is.  [default: found from its content]",
 )

@@ -7,7 +7,7 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, source_options
+from toolbelt.command.options import Choice, option, source_options
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
@@ -21,7 +21,7 @@ from toolbelt.text import json_text, plural
 @option(
     "--format",
     "form",
-    type=click.Choice(list(DEFINITION_FORMATS)),
+    type=Choice(list(DEFINITION_FORMATS)),
     default="openai",
     show_default=True,
     envvar="TOOLBELT_EXPORT_FORMAT",

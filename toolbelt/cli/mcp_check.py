@@ -10,7 +10,7 @@ import click
 from toolbelt.command.approval import approve
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options
+from toolbelt.command.options import Choice, option, project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.command.servers import ask_for_tools, exit_code_of, timeout_option, yes_option
 from toolbelt.errors import ToolbeltError
@@ -28,7 +28,7 @@ CHANGED = 1
 
 @click.command(epilog=examples("toolbelt mcp check developer", "toolbelt mcp check developer --client cursor --json"))
 @click.argument("loadout", required=False, shell_complete=complete_loadouts)
-@option("--client", type=click.Choice([*CLIENT_LIMITS]), help="Also what this client refuses: names, counts.")
+@option("--client", type=Choice([*CLIENT_LIMITS]), help="Also what this client refuses: names, counts.")
 @option("--name-limit", type=click.IntRange(16, 64), default=NAME_LIMIT, metavar="N", help="Characters of a name.")
 @timeout_option
 @yes_option

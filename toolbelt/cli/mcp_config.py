@@ -13,7 +13,7 @@ import click
 from toolbelt.cli.session_opening import agent_option, get_agent
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, source_options
+from toolbelt.command.options import Choice, option, source_options
 from toolbelt.command.project import open_current_project
 from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
 from toolbelt.mcp.configs.client_configs import FoundConfig, list_client_places, read_client_config
@@ -70,7 +70,7 @@ CLIENTS = MappingProxyType(
 )
 @click.argument("loadout", required=False, shell_complete=complete_loadouts)
 @agent_option()
-@option("--client", type=click.Choice(tuple(CLIENTS)), required=True, help="Whose file.")
+@option("--client", type=Choice(tuple(CLIENTS)), required=True, help="Whose file.")
 @option("--client-file", metavar="FILE", help="Its file, if it is none of the usual ones.")
 @option("--entry", default="toolbelt", show_default=True, metavar="NAME", help="What the file calls the gateway.")
 @option("--write", is_flag=True, help="Change the file; --undo restores the backup.")

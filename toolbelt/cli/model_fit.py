@@ -10,7 +10,7 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options
+from toolbelt.command.options import Choice, option, project_options
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
@@ -57,7 +57,7 @@ _STANDARD = "-"
 @option(
     "--format",
     "form",
-    type=click.Choice(list(DEFINITION_FORMATS)),
+    type=Choice(list(DEFINITION_FORMATS)),
     default="openai",
     show_default=True,
     envvar="TOOLBELT_EXPORT_FORMAT",

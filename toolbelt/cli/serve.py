@@ -16,7 +16,7 @@ from toolbelt.cli.session_opening import agent_option, get_agent, require_text
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.http_options import HttpOptions, announce, http_options
-from toolbelt.command.options import catalog_option, config_option, option
+from toolbelt.command.options import Choice, catalog_option, config_option, option
 from toolbelt.command.project import open_current_project
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.gateway.discovery import DiscoverMode, Discovery, make_discovery
@@ -76,7 +76,7 @@ _MAX_LINE_CHARS = 4_000
 @option("--share", multiple=True, metavar="SERVER", help="One SERVER for all clients; it cannot ask them anything.")
 @option(
     "--discover",
-    type=click.Choice([mode.value for mode in DiscoverMode]),
+    type=Choice([mode.value for mode in DiscoverMode]),
     default=DiscoverMode.CALL_THROUGH.value,
     show_default=True,
     help="How discoverable tools are reached: by meta-tools; by these and a list that grows; or not at all.",

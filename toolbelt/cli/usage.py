@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from toolbelt.command.groups import examples
-from toolbelt.command.options import json_option, option
+from toolbelt.command.options import Choice, json_option, option
 from toolbelt.mcp.logs.audit import audit_folder
 from toolbelt.mcp.logs.usage import Usage, UsageBy, UsageRow, find_sources, read_records, summarize_usage
 from toolbelt.mcp.logs.usage_view import usage_view
@@ -46,7 +46,7 @@ class Since(click.ParamType[str]):
 @option("--since", type=Since(), metavar="WHEN", help="A date, or how long ago: 30m, 12h, 7d, 2w.  [default: all]")
 @option(
     "--by",
-    type=click.Choice([by.value for by in UsageBy]),
+    type=Choice([by.value for by in UsageBy]),
     default=UsageBy.TOOL.value,
     show_default=True,
     envvar="TOOLBELT_USAGE_BY",

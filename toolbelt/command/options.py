@@ -11,8 +11,18 @@ import click
 
 from toolbelt.command.completion import OPTIONS
 from toolbelt.command.environment import FLAGS_WITHOUT_VARIABLE, PREFIX
+from toolbelt.errors import nearest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Choice(click.Choice[str]):
+    """One of several words; a wrong one is answered with the nearest, too."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """As click words it, and which one may have been meant."""
+        close = nearest(str(value), self.choices, 1)
+        return super().get_invalid_choice_message(value, ctx) + "".join(f" Did you mean {name!r}?" for name in close)
 
 
 def option(*names: str, **settings: Any) -> Callable[[Command], Command]:

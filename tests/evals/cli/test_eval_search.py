@@ -105,3 +105,9 @@ def test_E9_mistakes_are_refused_with_what_is_right(
     ran = toolbelt("eval", "search", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert mentions(ran.err, *parts)
+
+
+def test_a_wrong_choice_is_answered_with_the_nearest(toolbelt: Toolbelt, mine: Path) -> None:
+    ran = toolbelt("eval", "search", "-d", "mine", "--by", "langage")
+    assert ran.code == 2
+    assert mentions(ran.err, "'langage'", "Did you mean 'language'?")

@@ -51,7 +51,7 @@ class FunctionIndex:
         self._positions = {tool.id: position for position, tool in enumerate(self._tools)}
         try:
             search = make(self._tools)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # `exit()` would end an eval as if it had succeeded
             raise self._describe(error) from error
         if not callable(search):
             raise ToolbeltError(f"The ranker {name} must give a function, not {type(search).__name__}.")
@@ -64,19 +64,27 @@ class FunctionIndex:
             ToolbeltError: the function raises, or gives something else than ids with finite scores, each id once.
         """
         try:
-            scores = dict(_checked(pair) for pair in self._search(text, k)) if k > 0 else {}
-            ranked = sorted(scores.items(), key=lambda pair: (-pair[1], self._positions[pair[0]]))
-        except KeyError as error:
-            raise ToolbeltError(f"The ranker {self._name} gives {error}, which is no id of a tool.") from None
-        except Exception as error:
+            scores = self._read(self._search(text, k)) if k > 0 else {}
+        except (Exception, SystemExit) as error:
             raise self._describe(error) from error
+        ranked = sorted(scores.items(), key=lambda pair: (-pair[1], self._positions[pair[0]]))
         return tuple(SearchHit(self._tools[self._positions[key]], score) for key, score in ranked[:k])
 
     def within(self, ids: Collection[str]) -> FunctionIndex:
         """The same over a part of the tools; the function is called again."""
         return FunctionIndex(self._name, [tool for tool in self._tools if tool.id in ids], self._make)
 
-    def _describe(self, error: Exception) -> ToolbeltError:
+    def _read(self, pairs: Iterable[object]) -> dict[str, float]:
+        scores: dict[str, float] = {}
+        for key, score in map(_checked, pairs):
+            if key not in self._positions:
+                raise ValueError(f"{key!r} is no id of a tool")
+            if key in scores:
+                raise ValueError(f"{key!r} is given twice")
+            scores[key] = score
+        return scores
+
+    def _describe(self, error: BaseException) -> ToolbeltError:
         return ToolbeltError(f"The ranker {self._name} fails: {type(error).__name__}: {error}")
 
 
