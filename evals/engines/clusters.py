@@ -14,11 +14,15 @@ from distributed import Client, LocalCluster
 from distributed.security import Security
 from distributed.versions import VersionMismatchWarning
 
-from toolbelt.errors import UnreachableError
+from toolbelt.errors import ToolbeltError, UnreachableError
 from toolbelt.evals.engines import parts
 from toolbelt.evals.running.engine_choice import EngineChoice
 from toolbelt.text import plural
 
+_TLS = (
+    "Set `ca-file`, and `cert` and `key` of `client`, below `distributed.comm.tls` "
+    "(DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT, …__CLIENT__KEY)."
+)
 WAIT_SECONDS = 30
 """How long a scheduler, and then its first worker, are waited for."""
 
@@ -40,14 +44,18 @@ async def open_client(choice: EngineChoice, scratch: Path) -> AsyncIterator[Clie
                 started = await _start_workers(stack, choice.workers, scratch)
                 client, workers = Client(started, asynchronous=True), len(started.workers)
             else:
+                security = _read_security(choice.address)
                 await _refuse_closed_port(choice.address)
-                client, workers = Client(choice.address, asynchronous=True, timeout=WAIT_SECONDS), 1
+                client = Client(choice.address, asynchronous=True, timeout=WAIT_SECONDS, security=security)
+                workers = 1
             where = choice.address or "this machine"
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", VersionMismatchWarning)  # what matters is compared at each worker
                     await stack.enter_async_context(client)
             except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+                with contextlib.suppress(OSError, TimeoutError):
+                    await client.close()  # else it warns when it is freed
                 raise UnreachableError(_describe_silence(where, error)) from None
             try:
                 await client.wait_for_workers(workers, timeout=WAIT_SECONDS)
@@ -57,6 +65,27 @@ async def open_client(choice: EngineChoice, scratch: Path) -> AsyncIterator[Clie
                     f"dask worker {where}"
                 ) from None
             yield client
+
+
+def _read_security(address: str) -> Security:
+    """What Dask's configuration and environment say of TLS.
+
+    Raises:
+        ToolbeltError: it lacks what the address needs, or names a file that cannot be read.
+    """
+    security = Security()
+    is_tls = address.startswith("tls://")
+    if security.require_encryption and not is_tls:
+        raise ToolbeltError(
+            f"Dask's configuration requires encryption, and {address} is not encrypted: --engine dask:tls://HOST:PORT"
+        )
+    try:
+        context = security.get_connection_args("client").get("ssl_context")
+    except (OSError, ValueError) as error:  # ssl.SSLError among them
+        raise ToolbeltError(f"The TLS settings in Dask's configuration cannot be used: {error}. {_TLS}") from None
+    if is_tls and context is None:
+        raise ToolbeltError(f"Dask's configuration lacks the certificates for {address}. {_TLS}")
+    return security
 
 
 async def _refuse_closed_port(address: str) -> None:

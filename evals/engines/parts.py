@@ -199,6 +199,7 @@ def run_part(setup: PartSetup, chunk: Chunk, lease: Lease, given_up: frozenset[s
         path = _folder(setup.run) / name / _FILE
         if lease.is_limited and not path.exists() and _was_begun(name):
             return PartResult(name, b"", is_lost=True)
+        _make_folder(path.parent)
         with RunStore(path) as store:
             _begin(store, opened, chunk)
             requests, cost = store.spent(setup.run)  # all that an earlier attempt sent was sent under the same lease
@@ -323,13 +324,21 @@ def read_part(run: str, name: str) -> PartResult:
 
 def drop_part(run: str, name: str, dask_worker: Any = None) -> None:
     """Delete the file of a chunk whose rows are stored at the client."""
-    shutil.rmtree(_folder(run, dask_worker) / name, ignore_errors=True)
+    folder = _folder(run, dask_worker)
+    shutil.rmtree(folder / name, ignore_errors=True)
+    with contextlib.suppress(OSError):  # other parts are in it
+        folder.rmdir()
+
+
+def _make_folder(folder: Path) -> None:
+    while not folder.is_dir():
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another worker has just removed the folder of the run
+            folder.mkdir(exist_ok=True)
 
 
 def _folder(run: str, dask_worker: Any = None) -> Path:
     """Where a run's parts lie: in the scratch space of Dask, which all workers of a machine share."""
     if dask_worker is None:
         dask_worker = get_worker()
-    folder = Path(dask_worker.local_directory).parent / _FOLDER / run
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
+    return Path(dask_worker.local_directory).parent / _FOLDER / run

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ from tests.wording import mentions, naming
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills processes")
 
+import dask.config  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
+from distributed.security import Security  # noqa: E402
 
 from toolbelt.errors import ToolbeltError, UnreachableError  # noqa: E402
 from toolbelt.evals import resume_run, run_eval  # noqa: E402
@@ -150,6 +152,40 @@ def test_X5_a_cap_on_requests_is_kept_over_all_workers(
     assert (ended.end, asked(model.removeprefix("openai/"))) == (RunEnd.FINISHED, CASES)
 
 
+def test_X5_a_cap_on_cost_is_kept_over_all_workers(
+    cluster: LocalCluster, work: Path, tmp_path: Path, openai_server: OpenAIServer
+) -> None:
+    model = "openai/pick-first@dask-cost"
+    prices = {"models": [{"name": model, "prices": {"input": 1000, "output": 1000}}]}
+    (tmp_path / "toolbelt.yaml").write_text(json.dumps(prices))
+    common: dict[str, Any] = {"max_concurrency": CONCURRENCY, "engine": engine(cluster)}
+
+    def spent(run: Run) -> list[float]:
+        with RunStore(run.store) as store:
+            return [cost for (cost,) in store.connection.execute("SELECT cost_usd FROM requests")]
+
+    one = run_eval(work, model, "full", limit=1, api_base=openai_server.url, config=tmp_path / "toolbelt.yaml",
+                   store=tmp_path / "one.db")  # fmt: skip
+    (price,) = spent(one)
+    cap = 31.5 * price
+    capped = run_eval(work, model, "full", api_base=openai_server.url, config=tmp_path / "toolbelt.yaml",
+                      store=tmp_path / "r.db", max_cost_usd=cap, **common)  # fmt: skip
+    assert capped.end is RunEnd.INCOMPLETE
+    assert mentions(capped.reason, "cap", f"${cap:g}")
+    costs = spent(capped)
+    assert len(costs) == openai_server.count(model.removeprefix("openai/")) - 1 < CASES, "all that was sent is known"
+    assert cap / 2 < sum(costs) <= cap + CONCURRENCY * max(costs), "beyond it by the answers under way at most"
+    with RunStore(capped.store) as store:
+        row = store.get(capped.id)
+    assert (row.status, row.reason) == ("incomplete", capped.reason)
+
+    again = resume_run(capped, max_cost_usd=cap, **common)
+    assert again.end is RunEnd.INCOMPLETE
+    ended = resume_run(capped, max_cost_usd=2 * CASES * price, **common)
+    assert ended.end is RunEnd.FINISHED
+    assert len(spent(ended)) == openai_server.count(model.removeprefix("openai/")) - 1 == CASES
+
+
 def test_X5_a_killed_worker_loses_only_what_was_in_flight(
     cluster: LocalCluster, work: Path, tmp_path: Path, openai_server: OpenAIServer
 ) -> None:
@@ -174,7 +210,7 @@ def test_X5_a_killed_worker_loses_only_what_was_in_flight(
     once(lambda: len(cluster.scheduler_info["workers"]) == 2)
 
 
-def dask(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
+def start_dask(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "dask", *arguments]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -190,8 +226,8 @@ def test_X5_a_lost_scheduler_ends_the_run_which_goes_on_at_another(
         file = tmp_path / "scheduler.json"
         file.unlink(missing_ok=True)
         tell = ("--scheduler-file", str(file))
-        scheduler = dask("scheduler", "--port", "0", "--host", "127.0.0.1", *tell, folder=tmp_path)
-        worker = dask(
+        scheduler = start_dask("scheduler", "--port", "0", "--host", "127.0.0.1", *tell, folder=tmp_path)
+        worker = start_dask(
             "worker", *tell, "--nthreads", "2", "--death-timeout", "5", "--local-directory", ".", folder=tmp_path
         )
         try:
@@ -250,7 +286,58 @@ def test_X5_ctrl_c_keeps_what_has_ended(work: Path, tmp_path: Path, openai_serve
     assert not list((tmp_path / "dask").rglob("part.db"))
 
 
+def configured(settings: Mapping[str, object]) -> AbstractContextManager[object]:
+    """Dask with these settings of connections."""
+    chosen: AbstractContextManager[object] = dask.config.set(
+        {f"distributed.comm.{name}": value for name, value in settings.items()}
+    )
+    return chosen
+
+
+def test_X5_a_scheduler_with_tls_is_asked_as_dask_is_configured(work: Path, tmp_path: Path) -> None:
+    own = Security.temporary()
+    settings = {
+        "require-encryption": True,
+        "tls.ca-file": own.tls_ca_file,
+        "tls.client.cert": own.tls_client_cert,
+        "tls.client.key": own.tls_client_key,
+    }
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, security=own, dashboard_address=None, local_directory=str(tmp_path / "w")
+        ) as cluster,
+        configured(settings),
+    ):
+        assert cluster.scheduler_address.startswith("tls://")
+        run = run_eval(work, "local/bm25", "full", limit=5, store=tmp_path / "r.db", engine=engine(cluster))
+        assert run.end is RunEnd.FINISHED
+        assert not list((tmp_path / "w").glob("**/toolbelt-parts/*")), "what was stored is removed"
+        with pytest.raises(ToolbeltError, match=naming("encryption", "tls://")):
+            run_eval(work, "local/bm25", "full", store=tmp_path / "r.db", engine="dask:127.0.0.1:1")
+
+
 # What is refused
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        pytest.param({}, ("certificates", "ca-file"), id="no-certificates"),
+        pytest.param(
+            dict.fromkeys(("tls.ca-file", "tls.client.cert"), "/nowhere/ca.pem"),
+            ("TLS", "cannot be used", "ca-file"),
+            id="no-such-file",
+        ),
+    ],
+)
+def test_X5_tls_that_is_not_configured_is_refused_with_what_to_set(
+    settings: dict[str, str], named: tuple[str, ...], work: Path, tmp_path: Path
+) -> None:
+    with (
+        configured(settings),
+        pytest.raises(ToolbeltError, match=naming(*named)),
+    ):
+        run_eval(work, "local/bm25", "full", store=tmp_path / "r.db", engine="dask:tls://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
