@@ -67,7 +67,7 @@ def parts(file: CatalogFile) -> tuple[object, ...]:
     subjects: list[Plugin | Tool] = [*catalog.plugins, *catalog.tools]
     return (
         [getattr(catalog, each.name) for each in fields(catalog) if each.compare],
-        [(tool.has_own_id, tool.written(), repr(tool), hash(tool)) for tool in catalog.tools],
+        [(tool.has_own_id, tool.written(), repr(tool), hash(tool), tool.written()) for tool in catalog.tools],
         list(catalog.wire_names.items()),
         [file.find_line(subject) for subject in subjects],
         (file.source, file.notes, file.findings, file.is_shipped),

@@ -77,13 +77,16 @@ class Tool:
         """`plugin/name`, the way a loadout addresses it (rule L9); not always the id."""
         return f"{self.plugin}/{self.name}" if self.plugin else self.name
 
-    def written(self) -> str:
-        """What of it is long, in one line of JSON, for `unread`.
+    def written(self) -> bytes:
+        """What of it is long, in one line of JSON, for `unread`; the same where it was made of such a line.
 
         Raises:
-            ValueError, TypeError: it holds what JSON cannot.
+            ValueError, TypeError, RecursionError: it holds what JSON cannot.
         """
-        return _COMPACT.encode([getattr(self, part) for part in _LONG_PARTS])
+        if (written := vars(self).get("_written")) is None:
+            return _COMPACT.encode([getattr(self, part) for part in _LONG_PARTS]).encode()
+        line: bytes = written
+        return line
 
     @classmethod
     def unread(cls, written: bytes, *, name: str, plugin: str, own_id: str = "", wire_name: str = "") -> Self:

@@ -83,7 +83,7 @@ class _Places(Mapping[str, Any]):
 def _format(file: CatalogFile, label: str, key: str) -> Iterator[bytes]:
     catalog, tools, digest = file.catalog, file.catalog.tools, blake2b(digest_size=16)
     for tool in tools:
-        line = f"{tool.written()}\n".encode()
+        line = tool.written() + b"\n"
         digest.update(line)
         yield line
     data: Any = None if file.document is None else file.document.data

@@ -114,8 +114,10 @@ def test_S2_an_index_is_found_by_what_is_in_it() -> None:
         hash_content([*SAMPLE[:2], Tool("wetter", "天气预报")]),
         hash_content([*SAMPLE[:2], Tool("wetter 天气预报 für jede Größe")]),
         hash_content([]),
+        hash_content([Tool("f", "\ud800")]),  # which no JSON can hold
+        hash_content([Tool("f", "\ud801")]),
     }
-    assert len(keys) == 7
+    assert len(keys) == 9
     assert hash_content([Tool(tool.name, tool.description, tool.parameters, id="x") for tool in SAMPLE]) in keys
 
 

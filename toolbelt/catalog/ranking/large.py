@@ -182,11 +182,19 @@ def read_index(data: bytes, size: int) -> LargeBm25 | None:
 
 def hash_content(tools: Sequence[Tool], with_plugin: bool = False) -> str:
     """The key under which an index of these tools is stored: 32 hexadecimal digits."""
-    content = [f"{VERSION} {with_plugin}"]
+    digest = blake2b(f"{VERSION} {with_plugin}".encode(), digest_size=16)
     for tool in tools:
+        about = ascii((tool.name, tool.plugin if with_plugin else None))
+        digest.update(b"\n%s %s" % (about.encode(), _write(tool)))
+    return digest.hexdigest()
+
+
+def _write(tool: Tool) -> bytes:
+    try:
+        return tool.written()  # which of a stored catalog need not be read
+    except (TypeError, ValueError, RecursionError):
         arguments = (*read_argument_names(tool.parameters), "", *read_argument_descriptions(tool.parameters))
-        content.append(repr((tool.name, tool.description, tool.plugin if with_plugin else None, arguments)))
-    return blake2b("\n".join(content).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+        return ascii((tool.description, arguments)).encode()
 
 
 def _read_matrix(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, int]) -> csr_matrix:
