@@ -1,6 +1,6 @@
 """Everything toolbelt raises on purpose.
 
-    ToolbeltError                 a user can mend it: one message, exit code 2
+    ToolbeltError                 a user can correct it: one message, exit code 2
     ├── InvalidDefinitionError    a value that may not exist: blank name, duplicate id (also a ValueError)
     ├── OutOfRangeError           a number that is not allowed, with those that are (also a ValueError)
     ├── NotFoundError             no such plugin, tool, loadout, file, ... with the nearest names (also a LookupError)

@@ -25,8 +25,8 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.evals.browsing.documents import Documents, own_style
 from toolbelt.evals.viewer.rendering import page_digests
 from toolbelt.mcp.logs.limited_log import LimitedLog
+from toolbelt.mcp.serving.access_check import AccessCheck
 from toolbelt.mcp.serving.http_access import HttpAddress, HttpRules, Tokens
-from toolbelt.mcp.serving.http_door import HttpDoor
 from toolbelt.mcp.serving.signals import stopping_at_signals
 from toolbelt.mcp.serving.web_server import HttpLimits, WebServer, configure, listen
 from toolbelt.text import visible
@@ -70,7 +70,9 @@ async def _serve(store: Path, port: int, started: Callable[[str], None], log: Ca
     token = secrets.token_urlsafe(32)
     with contextlib.closing(listen(rules.address)) as listener:
         actual = listener.getsockname()[1]
-        app = ViewApp(Documents(store), HttpDoor(rules, Tokens((token,), "the address"), actual, LimitedLog(log).add))
+        app = ViewApp(
+            Documents(store), AccessCheck(rules, Tokens((token,), "the address"), actual, LimitedLog(log).add)
+        )
         server = WebServer(configure(app, rules, HttpLimits()))
 
         def end() -> None:
@@ -88,12 +90,12 @@ class ViewApp:
 
     Args:
         documents: What it shows.
-        door: Who is let in.
+        access: Who is let in.
     """
 
-    def __init__(self, documents: Documents, door: HttpDoor) -> None:
+    def __init__(self, documents: Documents, access: AccessCheck) -> None:
         self._documents = documents
-        self._door = door
+        self._access = access
         self._shell, policy = _read_shell()
         self._headers = _HEADERS | {"content-security-policy": policy}
         self._router = Router(
@@ -119,7 +121,7 @@ class ViewApp:
             await send(message)
 
         # The page itself holds nothing of the store: the browser keeps what follows `#`, with the token, to itself.
-        refusal = self._door.refuse(Headers(scope=scope), without_token=scope["path"] == "/")
+        refusal = self._access.refuse(Headers(scope=scope), without_token=scope["path"] == "/")
         try:
             await (refusal or self._router)(scope, receive, send_with_headers)
         except asyncio.CancelledError:  # the server ends: nobody waits for a report

@@ -114,8 +114,8 @@ def generate(
 ) -> int:
     """Have a model draft cases for each tool of a catalog: tasks in several wordings, and near misses.
 
-    Each is marked "draft": true, and no proof before a human has read it: mend it, then take that mark out, or take out
-    the line.
+    Each is marked "draft": true, and proves nothing before a human has read it: correct it, then remove that mark, or
+    remove the line.
 
     Every answer is kept as it comes, in FOLDER/.toolbelt-drafts. Called again with the same settings, it goes on where
     it was interrupted, capped or failed, and asks nothing twice. Called with other tools or settings, it adds to what

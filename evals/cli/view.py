@@ -59,7 +59,7 @@ def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
             else:
                 click.echo(url)
             notify(f"the runs of {store} are shown at this address until Ctrl-C", "toolbelt")
-            if not no_open and not webbrowser.open(stack.enter_context(_doorway(url))):
+            if not no_open and not webbrowser.open(stack.enter_context(_redirect_file(url))):
                 notify("no browser could be opened; open the address above", "toolbelt")
 
         code = serve_view(path, port, started=start, log=lambda line: notify(line, "toolbelt"))
@@ -71,7 +71,7 @@ def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
 
 
 @contextlib.contextmanager
-def _doorway(url: str) -> Iterator[str]:
+def _redirect_file(url: str) -> Iterator[str]:
     """The address of a file of mode 0600 that leads to `url`: a browser's arguments can be read by every user."""
     folder = state_folder(os.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

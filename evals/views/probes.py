@@ -216,9 +216,9 @@ _MOST_REASONS = 40
 _LONGEST = 300
 """The most characters shown of a server's message."""
 _READING = (
-    "Each check is a request or a few over the model's real API, made by `toolbelt model probe`: what a model cannot "
-    "do there, no toolset mends. *partly* works in another way than asked for; *unknown* got no answer, and "
-    "*tools not seen* one of a server that had dropped the tools, which says nothing of the model."
+    "Each check is a request or a few over the model's real API, made by `toolbelt model probe`; no toolset makes up "
+    "for what does not work. *partly* works in another way than asked for; *unknown* got no answer, and *tools not "
+    "seen* one of a server that had dropped the tools: neither shows anything about the model."
 )
 
 

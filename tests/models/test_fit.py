@@ -150,7 +150,7 @@ def _picky() -> Catalog:
 
 
 @pytest.mark.parametrize(
-    ("provider", "to_mend", "api"),
+    ("provider", "to_repair", "api"),
     [
         pytest.param("openai", 1, "OpenAI's chat API", id="names-are-sent-legal-arrays-are-not"),
         pytest.param("bedrock", 1, "Bedrock's Converse API", id="no-description"),
@@ -159,13 +159,13 @@ def _picky() -> Catalog:
         pytest.param("nobody", 0, None, id="no-rules-known"),
     ],
 )
-def test_tools_that_are_sure_to_be_refused_are_counted(provider: str, to_mend: int, api: str | None) -> None:
+def test_tools_that_are_sure_to_be_refused_are_counted(provider: str, to_repair: int, api: str | None) -> None:
     catalog = _picky()
     facts = ModelFacts("m", "m", provider, "chat", 128_000, tool_calling=True)
     fit = comparer(catalog=catalog).fit(CandidateToolset("all", catalog.tools), ask(facts))
-    assert (fit.to_mend, fit.api, fit.verdict) == (to_mend, api, FitVerdict.FITS)
-    assert fit.reasons == ((FitReason.BROKEN_RULES,) if to_mend else ())
-    assert not to_mend or describe_fit(fit)[0].startswith(f"1 tool breaks a rule of {api}")
+    assert (fit.to_repair, fit.api, fit.verdict) == (to_repair, api, FitVerdict.FITS)
+    assert fit.reasons == ((FitReason.BROKEN_RULES,) if to_repair else ())
+    assert not to_repair or describe_fit(fit)[0].startswith(f"1 tool breaks a rule of {api}")
 
 
 def test_violations_are_of_the_toolset_asked_about() -> None:

@@ -68,7 +68,8 @@ mute         128,000          -      -      -
 who/knows    unknown          ?      ?      ?
 
 12% share of the window; ~ over 40%; x no room; x>128 too many tools; - calls no
-tools; ? unknown; model? may call no tools; ! tools to mend; * largest that fits
+tools; ? unknown; model? may call no tools; ! tools to repair; * largest that
+fits
 
 What does not fit
 gpt-4o with the whole catalog       refuses

@@ -37,7 +37,7 @@ from toolbelt.models.rules import (
     TypeGiven,
 )
 from toolbelt.models.schema_parts import format_place, read_shape
-from toolbelt.models.violation_text import describe_mend, describe_problem, describe_violation
+from toolbelt.models.violation_text import describe_problem, describe_repair, describe_violation
 from toolbelt.models.violations import breaks, explain, inspect_tools
 
 SOURCE = (Source("https://example.com", date(2026, 1, 1)),)
@@ -179,7 +179,7 @@ def test_a_violation_names_what_is_wrong_where_and_the_mend(
     assert breaks(tool, read_shape(tool.parameters), fact)
     violation = explain(tool, assign_wire_names([tool])[tool.id], fact)
     assert describe_problem(violation).startswith(said)
-    assert describe_mend(violation) == mend
+    assert describe_repair(violation) == mend
     assert [format_place(place) for place in violation.places] == places
     assert describe_violation(violation) == f"{tool.id}: {describe_problem(violation)}; {mend}"
 
@@ -189,7 +189,7 @@ def test_what_toolbelt_sends_mended_is_not_refused() -> None:
     inspected = inspect_tools([tool], assign_wire_names([tool]))
     facts = [_fact(ToolName(NamePattern())), _fact(RootObject()), _fact(DescriptionLength(1))]
     found = inspected.find_violations([*facts, _fact(DescriptionLength(1), Effect.SOME_REFUSE)])
-    assert [(one.rule, one.is_mended, one.is_refused) for one in found] == [
+    assert [(one.rule, one.is_repaired, one.is_refused) for one in found] == [
         ("tool-name", True, False),
         ("root-object", True, False),
         ("description-length", False, True),

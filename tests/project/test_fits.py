@@ -47,7 +47,7 @@ def _find(folder: Path) -> tuple[ModelFit, ...] | None:
 
 def test_what_is_found_is_what_was_calculated(folder: Path) -> None:
     calculated = _fits(open_project(folder))
-    assert [fit.to_mend for fit in calculated] == [0, 0, 0]
+    assert [fit.to_repair for fit in calculated] == [0, 0, 0]
     assert _find(folder) == calculated
 
 

@@ -65,15 +65,17 @@ GIT = {"git": ("git/status", "git/push", "git/pull"), "git/pu*": ("git/push", "g
             ("git/push", "git/pu*", "git"),
             {"git/push": {"x": 1}, "git/pu*": {"x": 2}, "git": {"x": 3}},
             [{"x": 1}, {"x": 2}, {"x": 3}],
-            id="the-narrowest-is-heard-wherever-it-stands",
+            id="the-narrowest-applies-wherever-it-is",
         ),
         pytest.param(
             ("git", "git/push"), {"git": {"x": 1}, "git/push": {}}, [{"x": 1}, {}, {"x": 1}], id="nothing-said"
         ),
-        pytest.param(("git", "git/push"), {"git": {"x": 1}}, [{"x": 1}] * 3, id="what-says-nothing-is-not-heard"),
+        pytest.param(
+            ("git", "git/push"), {"git": {"x": 1}}, [{"x": 1}] * 3, id="an-entry-without-overrides-does-not-apply"
+        ),
     ],
 )
-def test_D1_of_entries_that_mean_the_same_tool_the_narrowest_is_heard(
+def test_D1_of_entries_that_mean_the_same_tool_the_narrowest_applies(
     entries: tuple[str, ...], overrides: dict[str, Any], said: list[dict[str, Any]]
 ) -> None:
     bundle = Bundle.of((*entries, "none"), overrides, lambda entry: GIT.get(entry, (entry,)), None)

@@ -15,7 +15,7 @@ from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.bundles import expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules, directive
-from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, heard, widest_first
+from toolbelt.toolkits.expand import expand_entry, expand_toolkits, expander, pick_narrowest, widest_first
 from toolbelt.toolkits.policy import PolicyText, build_policy_section
 from toolbelt.toolkits.switch_decisions import SwitchRule
 from toolbelt.toolkits.toolkit import Toolkit
@@ -149,7 +149,7 @@ def RULES(message: str, available: object) -> None:
     return None
 
 
-def test_K8_overrides_go_to_the_tools_and_the_narrower_entry_is_heard() -> None:
+def test_K8_overrides_go_to_the_tools_and_the_narrower_entry_applies() -> None:
     kit = Toolkit(
         "kit",
         member_tools=("git/log", "git", "git/git_*", "gone"),
@@ -163,27 +163,27 @@ def test_K8_overrides_go_to_the_tools_and_the_narrower_entry_is_heard() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "heard", "overlaps"),
+    ("overrides", "applied", "overlaps"),
     [
         pytest.param({"git/log": {"n": 1}, "log": {"n": 2}}, 2, [("git/log", "log")], id="two-names-of-one-tool"),
-        pytest.param({"log": {"n": 1}, "git/log": {"n": 2}}, 2, [("log", "git/log")], id="the-last-is-heard"),
+        pytest.param({"log": {"n": 1}, "git/log": {"n": 2}}, 2, [("log", "git/log")], id="the-last-applies"),
         pytest.param({"git": {"n": 1}, "git/*": {"n": 2}}, 2, [("git", "git/*")], id="said-once-of-many-tools"),
         pytest.param({"git/log": {"n": 1}, "log": {"n": 1}}, 1, [], id="the-same-overrides"),
         pytest.param({"git": {"n": 1}, "log": {"n": 2}}, 2, [], id="the-narrower-is-meant"),
     ],
 )
 def test_D6_entries_as_narrow_as_one_another_that_disagree_are_told(
-    overrides: dict[str, dict[str, int]], heard: int, overlaps: list[tuple[str, str]]
+    overrides: dict[str, dict[str, int]], applied: int, overlaps: list[tuple[str, str]]
 ) -> None:
     kit = Toolkit("kit", member_tools=tuple(overrides), overrides=overrides)
     expanded = expand_toolkits([kit], CATALOG)
-    assert expanded.catalog.get_toolkit("kit").overrides["git/log"] == {"n": heard}
+    assert expanded.catalog.get_toolkit("kit").overrides["git/log"] == {"n": applied}
     assert [overlap.entries for overlap in expanded.overlaps] == overlaps
     assert all(overlap.entries[1] in overlap.message for overlap in expanded.overlaps)
     # A session hears the same entry.
     agent = AgentSpec("one", allowed_toolkits=("kit",))
     merged = DynamicToolkits(agent, [kit], expand_over(CATALOG)).merge(("kit",))
-    assert next(tool.overrides for tool in merged if tool.key == "git/log") == {"n": heard}
+    assert next(tool.overrides for tool in merged if tool.key == "git/log") == {"n": applied}
 
 
 @pytest.mark.parametrize(
@@ -315,11 +315,11 @@ MATCHED = {"git": ("status", "push", "pull"), "git/pu*": ("push", "pull"), "git/
         pytest.param(("git",), "git", id="one-alone"),
     ],
 )
-def test_D1_the_narrowest_entry_is_heard_and_of_those_the_last(entries: tuple[str, ...], push: str) -> None:
-    assert heard({entry: entry for entry in entries}, MATCHED)["push"] == push
+def test_D1_the_narrowest_entry_applies_and_of_those_the_last(entries: tuple[str, ...], push: str) -> None:
+    assert pick_narrowest({entry: entry for entry in entries}, MATCHED)["push"] == push
     assert widest_first(entries, MATCHED)[-1] == push
 
 
 def test_D1_what_is_said_reaches_every_tool_of_an_entry_and_no_other() -> None:
-    assert heard({"git/pu*": 1, "git/push": 2}, MATCHED) == {"push": 2, "pull": 1}
-    assert heard({"none": 1}, {"none": ()}) == {}
+    assert pick_narrowest({"git/pu*": 1, "git/push": 2}, MATCHED) == {"push": 2, "pull": 1}
+    assert pick_narrowest({"none": 1}, {"none": ()}) == {}

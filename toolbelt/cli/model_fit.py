@@ -162,11 +162,11 @@ def _find_violations(calculator: FitCalculator, models: Sequence[ModelToFit]) ->
 
 
 def _weight(violation: Violation) -> int:
-    return 0 if violation.is_refused else 2 if violation.is_mended else 1
+    return 0 if violation.is_refused else 2 if violation.is_repaired else 1
 
 
 def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
-    if any(fit.verdict in _REFUSING or (strict and fit.to_mend) for fit in fits):
+    if any(fit.verdict in _REFUSING or (strict and fit.to_repair) for fit in fits):
         return _FAILED
     return INFRASTRUCTURE if any(fit.verdict is FitVerdict.UNKNOWN for fit in fits) else OK
 

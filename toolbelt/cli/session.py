@@ -1,4 +1,4 @@
-"""`toolbelt session`: what agents have loaded, looked at and mended by hand."""
+"""`toolbelt session`: what agents have loaded, shown and changed by hand."""
 
 from __future__ import annotations
 

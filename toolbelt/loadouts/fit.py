@@ -53,8 +53,8 @@ class ModelFit:
         max_tools: The most tools of a request; `None` if no limit is known.
         tool_calling: Whether the model calls tools; `None` if unknown.
         by_plugin: Tokens of the definitions by plugin, the largest first.
-        api: Whose rules `to_mend` is about; `None` if no rules are known.
-        to_mend: Tools that a rule of the API is broken by as they are sent: such a request is sure to be refused.
+        api: Whose rules `to_repair` is about; `None` if no rules are known.
+        to_repair: Tools that a rule of the API is broken by as they are sent: such a request is sure to be refused.
     """
 
     model: str
@@ -68,7 +68,7 @@ class ModelFit:
     tool_calling: bool | None = None
     by_plugin: tuple[tuple[str, int], ...] = ()
     api: str | None = None
-    to_mend: int = 0
+    to_repair: int = 0
 
     @property
     def fraction(self) -> float | None:
@@ -119,6 +119,6 @@ class ModelFit:
             FitReason.NO_ROOM: self.room is not None and self.room <= 0,
             FitReason.CROWDED: self.verdict is FitVerdict.FITS_DEGRADED,
             FitReason.UNKNOWN_TOOL_CALLING: self.tool_calling is None and bool(self.tools),
-            FitReason.BROKEN_RULES: self.to_mend > 0,
+            FitReason.BROKEN_RULES: self.to_repair > 0,
         }
         return tuple(reason for reason, does in applies.items() if does)

@@ -35,10 +35,10 @@ def describe_fit_reason(fit: ModelFit, reason: FitReason) -> str:
         case FitReason.UNKNOWN_TOOL_CALLING:
             return "Whether it calls tools is unknown."
         case FitReason.BROKEN_RULES:
-            several = fit.to_mend > 1
+            several = fit.to_repair > 1
             return (
-                f"{fit.to_mend:,} tool{'s' if several else ''} break{'' if several else 's'} a rule of {fit.api}: "
-                "send the mended form (`toolbelt model fit --fix`), unless the client rewrites them."
+                f"{fit.to_repair:,} tool{'s' if several else ''} break{'' if several else 's'} a rule of {fit.api}: "
+                "send the repaired form (`toolbelt model fit --fix`), unless the client rewrites them."
             )
         case _:
             assert_never(reason)

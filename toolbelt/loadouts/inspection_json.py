@@ -276,7 +276,7 @@ def _fit(fit: ModelFit) -> FitData:
         largest=fit.largest,
         by_plugin=tuple(PluginTokens(name, tokens) for name, tokens in fit.by_plugin[:MOST_PLUGINS]),
         api=fit.api,
-        tools_to_mend=fit.to_mend,
+        tools_to_mend=fit.to_repair,
     )
 
 

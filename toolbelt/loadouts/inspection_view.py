@@ -191,5 +191,5 @@ def _model_row(fit: ModelFit) -> Row:
         Span(f"{'' if fit.exact else '~'}{fit.tokenizer}", Tone.FAINT),
     )
     # The row shows what fits and what is unknown.
-    needs_reasons = fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN) or fit.to_mend
+    needs_reasons = fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN) or fit.to_repair
     return Row(fit.model, cells, notes=describe_fit(fit) if needs_reasons else ())

@@ -72,7 +72,7 @@ class FitCalculator:
     _counted: dict[CountingMethod, ToolTokens] = field(default_factory=dict, init=False)
     _summed: dict[tuple[CountingMethod, int], _Sum] = field(default_factory=dict, init=False)
     _refused: dict[tuple[Fact, ...], frozenset[str]] = field(default_factory=dict, init=False)
-    _to_mend: dict[tuple[tuple[Fact, ...], int], int] = field(default_factory=dict, init=False)
+    _to_repair: dict[tuple[tuple[Fact, ...], int], int] = field(default_factory=dict, init=False)
     _toolsets: list[CandidateToolset] = field(default_factory=list, init=False)
 
     def fit(self, toolset: CandidateToolset, model: ModelToFit) -> ModelFit:
@@ -93,7 +93,7 @@ class FitCalculator:
             tool_calling=facts.tool_calling,
             by_plugin=summed.by_plugin,
             api=None if rules is None else rules.title,
-            to_mend=self._count_to_mend(toolset, find_tool_rules(facts)),
+            to_repair=self._count_to_repair(toolset, find_tool_rules(facts)),
         )
 
     def find_violations(self, toolset: CandidateToolset, facts: ModelFacts) -> tuple[Violation, ...]:
@@ -132,12 +132,12 @@ class FitCalculator:
             self._summed[key] = _Sum(len(toolset.tools), by_plugin.total(), largest_first)
         return self._summed[key]
 
-    def _count_to_mend(self, toolset: CandidateToolset, facts: tuple[Fact, ...]) -> int:
+    def _count_to_repair(self, toolset: CandidateToolset, facts: tuple[Fact, ...]) -> int:
         key = (facts, self._key(toolset))
-        if key not in self._to_mend:
+        if key not in self._to_repair:
             refused = self._find_refused(facts)
-            self._to_mend[key] = sum(tool.id in refused for tool in toolset.tools) if refused else 0
-        return self._to_mend[key]
+            self._to_repair[key] = sum(tool.id in refused for tool in toolset.tools) if refused else 0
+        return self._to_repair[key]
 
     def _find_refused(self, facts: tuple[Fact, ...]) -> frozenset[str]:
         """Ids of the tools that the API certainly refuses as they are sent: under their wire names, as objects."""

@@ -96,7 +96,7 @@ def _models_table(matrix: FitMatrix) -> Table:
         window = Span("unknown" if size is None else f"{size:,}", Tone.FAINT)
         cells = (
             Span(
-                "=" * (place == given) + "*" * (place == largest) + "!" * bool(fit.to_mend) + _shown(fit),
+                "=" * (place == given) + "*" * (place == largest) + "!" * bool(fit.to_repair) + _shown(fit),
                 VERDICT_TONES[fit.verdict],
             )
             for place, fit in enumerate(fits)
@@ -123,8 +123,8 @@ def _legend(matrix: FitMatrix) -> Iterator[str]:
         yield "? unknown"
     if any(map(_is_unsure, matrix.by_model)):
         yield "model? may call no tools"
-    if any(fit.to_mend for fit in fits):
-        yield "! tools to mend"
+    if any(fit.to_repair for fit in fits):
+        yield "! tools to repair"
     if any(largest_fitting(matrix.toolsets, fits) is not None for fits in matrix.by_model):
         yield "* largest that fits"
     if any(number is not None for number in matrix.given):
@@ -204,6 +204,6 @@ def _violations(matrix: FitMatrix, *, show_all: bool) -> Iterator[Block]:
 
 
 def _describe_effect(fact: Fact, broken: Sequence[Violation]) -> tuple[str, Tone]:
-    if all(violation.is_mended for violation in broken):
-        return "mended in what toolbelt sends", Tone.GOOD
+    if all(violation.is_repaired for violation in broken):
+        return "repaired in what toolbelt sends", Tone.GOOD
     return _EFFECTS[fact.effect], Tone.BAD if fact.effect is Effect.REFUSED else Tone.WARNING

@@ -187,16 +187,16 @@ def read_models(
         if own is None:
             continue
         before = earlier.setdefault(fold(own.name), own.name)
-        says_something = isinstance(item.value, dict)
+        is_definition = isinstance(item.value, dict)
         if own.name in names or before != own.name:
-            if not (says_something or names[before]):  # a name twice says nothing new
+            if not (is_definition or names[before]):  # a name twice says nothing new
                 names.setdefault(own.name, False)
                 continue
             difference = "" if before == own.name else f", first as {before!r}"
             item.add_error("duplicate-entry", f"{item.label}: {own.name!r} stands here twice{difference}.")
             continue
-        names[own.name] = says_something
-        if says_something:
+        names[own.name] = is_definition
+        if is_definition:
             models.append(own)
             _refuse_contradictions(item, own)
     _refuse_cycles(section, models)

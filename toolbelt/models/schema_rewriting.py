@@ -225,9 +225,9 @@ class SchemaRewriter:
         result = dict(part)
         for at in reversed(loose):  # from the end, so that the numbers in a list hold
             keyword = str(at[0])
-            stood = part[keyword] if len(at) == 1 else part[keyword][at[1]]
-            gone = stood is False and keyword != "items"
-            self._record_change((*place, *at), stood, None if gone else {})
+            removed = part[keyword] if len(at) == 1 else part[keyword][at[1]]
+            gone = removed is False and keyword != "items"
+            self._record_change((*place, *at), removed, None if gone else {})
             if not gone:
                 _set_part(result, at, {})
             elif keyword == "anyOf":

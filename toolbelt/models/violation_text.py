@@ -1,4 +1,4 @@
-"""What is wrong about a tool for a provider, and a way to mend it, in words."""
+"""What is wrong about a tool for a provider, and a way to repair it, in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PROBLEMS: Mapping[type[Rule], str] = MappingProxyType(
         SchemaObjects: "no object as a schema: {places}",
     }
 )
-_MENDS: Mapping[type[Rule], str] = MappingProxyType(
+_REPAIRS: Mapping[type[Rule], str] = MappingProxyType(
     {
         ToolName: "send it under another name",
         ParameterName: "send them under other names",
@@ -64,8 +64,8 @@ _MENDS: Mapping[type[Rule], str] = MappingProxyType(
 
 
 def describe_violation(violation: Violation) -> str:
-    """The tool, what is wrong about it, and a way to mend it."""
-    return f"{violation.tool}: {describe_problem(violation)}; {describe_mend(violation)}"
+    """The tool, what is wrong about it, and a way to repair it."""
+    return f"{violation.tool}: {describe_problem(violation)}; {describe_repair(violation)}"
 
 
 def describe_problem(violation: Violation) -> str:
@@ -84,15 +84,15 @@ def describe_problem(violation: Violation) -> str:
             return _PROBLEMS[type(rule)].format(names=names, places=_some(map(format_place, violation.places)))
 
 
-def describe_mend(violation: Violation) -> str:
+def describe_repair(violation: Violation) -> str:
     """A way to fix it."""
     match violation.fact.rule:
-        case ToolName() if violation.is_mended:
+        case ToolName() if violation.is_repaired:
             return f"sent as {violation.wire_name!r}"
         case DescriptionLength(shortest) if violation.length < shortest:
             return "describe it"
         case rule:
-            return _MENDS[type(rule)]
+            return _REPAIRS[type(rule)]
 
 
 def _some(texts: Iterable[str]) -> str:
@@ -108,9 +108,9 @@ def violation_data(violation: Violation) -> dict[str, Any]:
         "rule": violation.rule,
         "effect": violation.fact.effect.value,
         "problem": describe_problem(violation),
-        "mend": describe_mend(violation),
+        "mend": describe_repair(violation),
         "places": [list(place) for place in violation.places],
-        "mended": violation.is_mended,
+        "mended": violation.is_repaired,
         "sources": [{"url": source.url, "read": source.read.isoformat()} for source in violation.fact.sources],
         "note": violation.fact.note or None,
     }

@@ -55,7 +55,7 @@ class Violation:
         places: Its places in the schema of the parameters; empty if it is not about the schema.
         length: Characters of the description, where the rule is about that.
         wire_name: The name under which toolbelt sends the tool.
-        is_mended: Whether toolbelt always repairs it before sending (the wire name, the root object).
+        is_repaired: Whether toolbelt always repairs it before sending (the wire name, the root object).
     """
 
     tool: str
@@ -64,7 +64,7 @@ class Violation:
     places: tuple[Place, ...] = ()
     length: int = 0
     wire_name: str = ""
-    is_mended: bool = False
+    is_repaired: bool = False
 
     @property
     def rule(self) -> str:
@@ -74,7 +74,7 @@ class Violation:
     @property
     def is_refused(self) -> bool:
         """Whether the API certainly refuses a request with the tool as toolbelt sends it."""
-        return self.fact.effect is Effect.REFUSED and not self.is_mended
+        return self.fact.effect is Effect.REFUSED and not self.is_repaired
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,7 +165,7 @@ def explain(tool: Tool, wire_name: str, fact: Fact) -> Violation:
     """
     match fact.rule:
         case ToolName(pattern):
-            return Violation(tool.id, fact, (tool.name,), wire_name=wire_name, is_mended=pattern.allows(wire_name))
+            return Violation(tool.id, fact, (tool.name,), wire_name=wire_name, is_repaired=pattern.allows(wire_name))
         case ParameterName(pattern):
             names = tuple(name for name in _properties(tool.parameters) if not pattern.allows(name))
             return Violation(tool.id, fact, names, tuple(("properties", name) for name in names), wire_name=wire_name)
@@ -175,8 +175,8 @@ def explain(tool: Tool, wire_name: str, fact: Fact) -> Violation:
             raise ValueError("a number of tools is no violation of a tool")
         case rule:
             names, places = _find_in_schema(tool.parameters, rule)
-            is_mended = isinstance(rule, RootObject)
-            return Violation(tool.id, fact, names, places, wire_name=wire_name, is_mended=is_mended)
+            is_repaired = isinstance(rule, RootObject)
+            return Violation(tool.id, fact, names, places, wire_name=wire_name, is_repaired=is_repaired)
 
 
 def _find_in_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[tuple[str, ...], tuple[Place, ...]]:

@@ -146,7 +146,7 @@ def make_wire_form(tools: Sequence[Tool], wire_names: Mapping[str, str], facts: 
     names = _name_all(tools, wire_names, [fact.rule.pattern for fact in facts if isinstance(fact.rule, ToolName)])
     sent_tools, changes, parameters = [], [], {}
     for tool in tools:
-        sent, of_tool, renamed = _mend_tool(tool, names[tool.id], facts)
+        sent, of_tool, renamed = _repair_tool(tool, names[tool.id], facts)
         sent_tools.append(sent)
         changes += [ToolChange(tool.id, change) for change in of_tool]
         if renamed:
@@ -178,7 +178,7 @@ def wire_data(form: WireForm, definition_form: str) -> dict[str, Any]:
     }
 
 
-def _mend_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list[SchemaChange], dict[str, str]]:
+def _repair_tool(tool: Tool, name: str, facts: Sequence[Fact]) -> tuple[Tool, list[SchemaChange], dict[str, str]]:
     changes = [SchemaChange(("name",), tool.name, name)] if name != tool.name else []
     description = tool.description
     for fact in facts:

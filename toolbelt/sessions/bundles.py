@@ -12,7 +12,7 @@ from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import nearest, suggestion
 from toolbelt.patterns import fold
-from toolbelt.toolkits.expand import expander, heard
+from toolbelt.toolkits.expand import expander, pick_narrowest
 
 STATIC = "static tools"
 """Takes the place of a toolkit's name for the tools that an agent always has."""
@@ -175,7 +175,7 @@ class Bundle:
         """
         matched = {entry: tuple(expand(entry)) for entry in entries}
         by_entry = {entry: normalised(values) for entry, values in overrides.items()}
-        effective = heard(by_entry, matched)
+        effective = pick_narrowest(by_entry, matched)
         keys = dict.fromkeys(key for tool_keys in matched.values() for key in tool_keys if key not in without)
         no_overrides = normalised(None)
         tools = {key: ActiveTool(key, effective.get(key, no_overrides), toolkit) for key in keys}

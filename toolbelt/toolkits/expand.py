@@ -27,7 +27,7 @@ from toolbelt.toolkits.switches import ToolkitCatalog, require_mapping
 from toolbelt.toolkits.toolkit import Toolkit, ToolSpec
 
 ToolKey = Callable[[Tool], str]
-"""From a tool of a catalog to what it goes by: its id, or its name where a registry is spoken to."""
+"""From a tool of a catalog to what it goes by: its id, or its name for a registry."""
 
 
 class Miss(StrEnum):
@@ -95,7 +95,7 @@ class Overlap:
     Attributes:
         toolkit: Key of the toolkit.
         tool: Key of the tool, or of the first of several.
-        entries: As written; the last is heard.
+        entries: As written; the last applies.
     """
 
     toolkit: str
@@ -106,7 +106,7 @@ class Overlap:
     def message(self) -> str:
         """In a sentence, with what to do."""
         first, second = self.entries
-        return f"{first!r} and {second!r} both mean {self.tool!r} with other overrides; {second!r} is heard. Keep one."
+        return f"{first!r} and {second!r} both mean {self.tool!r} with other overrides; {second!r} applies. Keep one."
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
     Tools that are in a toolkit are on by default if any of theirs is; tools in none are on by default. Texts and
     directives that are tables (`PolicyText`, `DirectiveRules`) are made to speak of the tools, too; those that are
     functions are kept as they are, and get keys. Where entries of one toolkit overlap and each says something of a
-    tool, the one that matches fewest tools is heard, and of those the last.
+    tool, the one that matches fewest tools applies, and of those the last.
 
     Args:
         toolkits: In order.
@@ -313,7 +313,7 @@ def expand_toolkit(toolkit: Toolkit, expand: Callable[[str], Iterable[str]]) -> 
         member_tools=tuple(dict.fromkeys(key for keys in matched.values() for key in keys)),
         policy=policy.expanded(expand) if isinstance(policy, PolicyText) else policy,
         directive=directive.expanded(expand) if isinstance(directive, DirectiveRules) else directive,
-        overrides=heard(toolkit.overrides, matched),
+        overrides=pick_narrowest(toolkit.overrides, matched),
     )
 
 
@@ -335,14 +335,14 @@ def _label(tool: Tool) -> str:
     return title if isinstance(title, str) and title.strip() else tool.name
 
 
-Said = TypeVar("Said")
+Value = TypeVar("Value")
 
 
 def widest_first(entries: Iterable[str], matched: Mapping[str, Sequence[str]]) -> list[str]:
     """Entries in the order in which each overrules those before it: the fewer tools it means, the later.
 
     `git` for the whole plugin, and `git/push` for what is special about that one. Of those that mean as many, the last
-    is heard.
+    applies.
 
     Args:
         entries: As written, in order.
@@ -351,8 +351,8 @@ def widest_first(entries: Iterable[str], matched: Mapping[str, Sequence[str]]) -
     return sorted(entries, key=lambda entry: -len(matched[entry]))
 
 
-def heard(values: Mapping[str, Said], matched: Mapping[str, Sequence[str]]) -> dict[str, Said]:
-    """By key of a tool, what the entry that is heard says of it; see `widest_first`.
+def pick_narrowest(values: Mapping[str, Value], matched: Mapping[str, Sequence[str]]) -> dict[str, Value]:
+    """By key of a tool, the value of the narrowest entry that means it; see `widest_first`.
 
     Args:
         values: By entry, in order.

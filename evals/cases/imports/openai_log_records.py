@@ -105,8 +105,8 @@ def read_answer(value: Any) -> list[Message]:
         BrokenError: it has no known shape.
         UnmappedError: it is an error, in pieces, or cut off.
     """
-    is_said = isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith(_STREAMED)
-    if is_said and not _is_response(_unpacked(value)):
+    has_text = isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith(_STREAMED)
+    if has_text and not _is_response(_unpacked(value)):
         return [{"role": "assistant", "content": value}]
     value = _body(_unpacked(value))
     if isinstance(value, list):

@@ -62,7 +62,7 @@ class Queries:
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._prefix: str | None = None
-        self._aside: Counter[str] = Counter()
+        self._ignored: Counter[str] = Counter()
         self._other_tables = 0
 
     @staticmethod
@@ -98,8 +98,8 @@ class Queries:
         """Report what of the sources is in no case."""
         if self._other_tables:
             context.report.count(OTHER_TABLES, self._other_tables)
-        if self._aside:
-            fields = ", ".join(f"{name} ({count:,})" for name, count in self._aside.most_common(20))
+        if self._ignored:
+            fields = ", ".join(f"{name} ({count:,})" for name, count in self._ignored.most_common(20))
             context.report.note(f"left aside, as no case holds it: {fields}")
 
     def _entries(self, record: Record) -> Iterator[tuple[int, Any]]:
@@ -116,7 +116,9 @@ class Queries:
             wanted = "one for the tool (Tool, expectedTools) and one for the prompt (Prompt, query)"
             raise BrokenError("no-query", f"It needs two fields or columns: {wanted}.")
         field, fields = str(_field(entry, _TOOLS)), [name for name in entry if _is_named(name, _PROMPTS)]
-        prompts = [text for name in fields for text in self._prompts(entry[name], name, spoken=heading is not None)]
+        prompts = [
+            text for name in fields for text in self._prompts(entry[name], name, in_markdown=heading is not None)
+        ]
         if not prompts:
             raise UnmappedError(NO_PROMPT)
         row: CaseRow = {"id": "", "expected": self._expected(entry[field], field, context)}
@@ -126,7 +128,7 @@ class Queries:
             if name in (field, *fields) or value in (None, "", []):
                 continue
             if name == SURPLUS:  # a `|` that is not escaped may have cut the prompt
-                self._leave_aside("cells beyond the last column")
+                self._count_ignored("cells beyond the last column")
                 row["draft"] = True
             elif _IDS.fullmatch(word) and isinstance(value, str | int):
                 row["id"] = str(value)
@@ -138,31 +140,31 @@ class Queries:
             elif word in _HISTORY:
                 history = _history(value, context)
             elif word != _INTERACTION:
-                self._leave_aside(str(name)[:60])
+                self._count_ignored(str(name)[:60])
         tags = [tag for tag in tags if tag.strip()]
         row |= context.common(tags=tags, kind=kind_of([[call] for call in row["expected"]]))
         for prompt in prompts:
             yield row | opening([*history, {"role": "user", "content": prompt}])
 
-    def _prompts(self, value: Any, place: str, *, spoken: bool) -> list[str]:
+    def _prompts(self, value: Any, place: str, *, in_markdown: bool) -> list[str]:
         """The prompts of a field; in a cell of Markdown, each line is one, and each of several in quotes."""
         texts = [value] if isinstance(value, str) else [] if value is None else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise BrokenError("wrong-type", f"`{place}` must be a text, or a list of texts.")
         prompts: list[str] = []
-        for line in [line.strip() for text in texts for line in text.split("\n")] if spoken else texts:
-            beside = _QUOTED.sub("", line).strip() if spoken else line
+        for line in [line.strip() for text in texts for line in text.split("\n")] if in_markdown else texts:
+            beside = _QUOTED.sub("", line).strip() if in_markdown else line
             if beside and _BESIDE.sub("", beside).strip():
                 prompts.append(line)
             else:
                 prompts += _QUOTED.findall(line)
                 if beside:
-                    self._leave_aside(IN_PARENTHESES)
+                    self._count_ignored(IN_PARENTHESES)
         return [text for text in prompts if text.strip()]
 
-    def _leave_aside(self, what: str) -> None:
-        if what in self._aside or len(self._aside) < _MOST:
-            self._aside[what] += 1
+    def _count_ignored(self, what: str) -> None:
+        if what in self._ignored or len(self._ignored) < _MOST:
+            self._ignored[what] += 1
 
     def _expected(self, value: Any, place: str, context: Context) -> list[CaseRow]:
         if isinstance(value, str):
@@ -196,7 +198,7 @@ class Queries:
             if not calls:
                 raise
             if bare != text:
-                self._leave_aside(IN_PARENTHESES)
+                self._count_ignored(IN_PARENTHESES)
             return calls
 
     def _find(self, name: str, context: Context) -> str | list[str]:

@@ -118,8 +118,8 @@ def _proper_names(text: str) -> Iterator[Value]:
                 break
             start, name = start + len(name) - len(rest), rest
         starts = _SENTENCE_START.search(text[max(start - 4, 0) : start]) is not None
-        is_told_apart = " " in name or not starts or name == text.strip()
-        if len(name) > 1 and is_told_apart:
+        is_distinct = " " in name or not starts or name == text.strip()
+        if len(name) > 1 and is_distinct:
             yield Value("proper", name, start, start + len(name))
 
 

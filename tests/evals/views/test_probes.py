@@ -227,7 +227,7 @@ def test_a_column_a_model_and_why_something_does_not_work() -> None:
     one = make_probe("local/bm25", checks=(SAID["one_tool"],), planned=("one_tool",))
     text = probe_markdown([make_probe(), one])
     assert text.startswith(WHOLE)
-    assert text.endswith("which says nothing of the model.")
+    assert text.endswith("neither shows anything about the model.")
     assert probe_markdown([one], level=3).startswith("### What works")
 
 

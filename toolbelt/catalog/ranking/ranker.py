@@ -21,7 +21,7 @@ class QueryProblem(StrEnum):
 
 
 class QueryError(ToolbeltError):
-    """A text that a ranker cannot search for, which another text may mend.
+    """A text that a ranker cannot search for; the caller can give another text.
 
     Attributes:
         problem: Why.

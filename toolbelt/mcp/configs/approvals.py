@@ -90,7 +90,7 @@ def refuse_unsafe_file(path: str | os.PathLike[str]) -> None:
     change anything. Windows has other permissions, and is not checked.
 
     Raises:
-        ToolbeltError: it is unsafe; the message has the command that mends it.
+        ToolbeltError: it is unsafe; the message has the command that corrects it.
         OSError: it is not there.
     """
     if os.name == "nt":
@@ -108,7 +108,7 @@ def refuse_unsafe_file(path: str | os.PathLike[str]) -> None:
         if not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
             raise ToolbeltError(
                 f"Everybody may write {str(place)!r}, and so could start programs as you; "
-                f"mend it with: chmod o-w {str(place)!r}"
+                f"correct it with: chmod o-w {str(place)!r}"
             )
 
 

@@ -26,9 +26,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from toolbelt.mcp.logs.limited_log import LimitedLog
+from toolbelt.mcp.serving.access_check import AccessCheck
 from toolbelt.mcp.serving.http_access import HttpAddress, HttpRules, Tokens
 from toolbelt.mcp.serving.http_clients import HttpClient, HttpClients, State
-from toolbelt.mcp.serving.http_door import HttpDoor
 from toolbelt.mcp.serving.web_server import HttpLimits, WebServer, configure, listen
 from toolbelt.text import visible
 
@@ -124,7 +124,7 @@ class HttpApp(Generic[State]):
         self._manager = manager
         self._limits = limits
         self._log = LimitedLog(log)
-        self._door = HttpDoor(rules, tokens, port, self._log.add, host_hint="; --allow-host lets it in")
+        self._access = AccessCheck(rules, tokens, port, self._log.add, host_hint="; --allow-host lets it in")
         self._is_closing = False
         self._calls = 0
         self._is_quiet = asyncio.Event()
@@ -149,7 +149,7 @@ class HttpApp(Generic[State]):
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        owner = self._door.find_owner(headers)
+        owner = self._access.find_owner(headers)
         if owner:
             # To which the SDK binds sessions and the state of requests.
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
@@ -171,7 +171,7 @@ class HttpApp(Generic[State]):
 
     def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
         """What is answered to who may not ask, or asks for what is not here."""
-        if (refusal := self._door.refuse(headers)) is not None:
+        if (refusal := self._access.refuse(headers)) is not None:
             return refusal
         if scope["path"] != PATH:
             return Response(f"The path is {PATH}.", 404)

@@ -11,7 +11,7 @@ from toolbelt.mcp.serving.http_access import HttpRules, Tokens
 from toolbelt.text import visible
 
 
-class HttpDoor:
+class AccessCheck:
     """Decides by `Host` and `Origin`, then by the token, so that a web page cannot try tokens.
 
     Args:
