@@ -13,14 +13,20 @@ from toolbelt.command.groups import LazyGroup, examples
 from toolbelt.command.options import json_option, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.baseline_format import SCHEMA
-from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, is_baseline, parse_baseline, read_baseline
-from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
+from toolbelt.evals.analysis.evidence.baseline_reader import (
+    Baseline,
+    is_baseline,
+    parse_baseline,
+    parse_lines,
+    read_baseline,
+)
+from toolbelt.evals.analysis.evidence.baseline_writer import BaselineLines, describe_changes, why_unfit
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import arms_option, notify_environment, store_option
 from toolbelt.render.numbers import NOTHING
 from toolbelt.render.screen import notify, print_json, show_blocks
-from toolbelt.stores.files import write_text
+from toolbelt.stores.files import replacing
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Note
 from toolbelt.views.cells import Amount, Dollars, Proportion, Span, Tokens
@@ -79,12 +85,13 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
                 raise ToolbeltError(message)
             notify(message, "Error")
             return INFRASTRUCTURE
-        text = format_baseline(side, chosen)
-    saved = parse_baseline(text, output)
+        lines = BaselineLines(side, chosen)
+    saved = parse_lines(lines, output) or parse_baseline("".join(lines), output)
     changes = _changes(path, saved) if replaced else "it is new"
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, text)
+    with replacing(path, "w") as file:
+        file.writelines(lines)
     if as_json:
         print_json({"file": output, "changes": changes, **_data(saved)})
         return OK

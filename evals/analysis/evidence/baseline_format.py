@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -138,10 +138,47 @@ def check_baseline(document: Document) -> None:
 
 
 def _check(top: Section) -> None:
+    head = check_head(top)
+    if head is None:
+        return
+    cases = top.read_items("cases")
+    known: set[str] = set()
+    for case in cases:
+        name = check_case(case, head)
+        if name is not None and name in known:
+            case.add_error("duplicate-entry", f"{case.label}: {name!r} stands here twice.")
+        known.add(name or "")
+    if not top.findings and head.case_count != len(cases):
+        top.child("case_count").add_error(
+            "case-count",
+            f"`case_count` says {head.case_count:,}, but there are {len(cases):,} cases: lines were lost, perhaps in a "
+            f"merge; {_AGAIN}",
+        )
+    if not top.findings:
+        check_figures(head, lambda place: (attempt for row in top.value["cases"] for attempt in row["arms"][place]))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedHead:
+    """What stands before the cases, as far as they are checked by it.
+
+    Attributes:
+        arms: As they stand there.
+        case_count: How many cases there should be; `None` where it is wrong.
+        epochs: Attempts of each case; `None` where it is wrong.
+    """
+
+    arms: Sequence[Section]
+    case_count: int | None
+    epochs: int | None
+
+
+def check_head(top: Section) -> CheckedHead | None:
+    """Check all but the cases; `None` where it is no baseline at all, or of another version."""
     schema = top.value.get("schema") if isinstance(top.value, dict) else None
     if schema != SCHEMA:
         _refuse_schema(top, schema)
-        return
+        return None
     _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses", "sequential"))
     for key in ("chosen", "catalog", "surroundings"):
         top.read_text(key, blank=True)
@@ -158,20 +195,12 @@ def _check(top: Section) -> None:
     columns = top.child("columns")
     if columns.value not in (None, list(COLUMNS)):
         columns.add_error("wrong-columns", f"{columns.label} must be {', '.join(COLUMNS)}, in this order.")
-    arms, cases = top.read_items("arms"), top.read_items("cases")
+    arms = top.read_items("arms")
     for key in ("arms", "cases"):
         if top.value.get(key) == []:
             top.child(key).add_error("empty", f"A baseline has one of `{key}` at least.")
     _check_arms(arms)
-    _check_cases(cases, len(arms), epochs)
-    if not top.findings and case_count != len(cases):
-        top.child("case_count").add_error(
-            "case-count",
-            f"`case_count` says {case_count:,}, but there are {len(cases):,} cases: lines were lost, perhaps in a "
-            f"merge; {_AGAIN}",
-        )
-    if not top.findings:
-        _check_figures(arms, top.value["cases"])
+    return CheckedHead(arms, case_count, epochs)
 
 
 def _refuse_schema(top: Section, schema: Any) -> None:
@@ -239,31 +268,29 @@ def _check_arms(arms: Sequence[Section]) -> None:
         known.setdefault(key, place)
 
 
-def _check_cases(cases: Sequence[Section], arms: int, epochs: int | None) -> None:
-    known: set[str] = set()
-    for case in cases:
-        if case.read_mapping() is None:
-            continue
-        _check_keys(case, ("case", "kind", "arms"), "case", optional=("cluster", "responses"))
-        name = case.read_text("case")
-        case.read_text("kind", blank=True)
-        case.read_text("cluster")
-        if name is not None and name in known:
-            case.add_error("duplicate-entry", f"{case.label}: {name!r} stands here twice.")
-        known.add(name or "")
-        _check_texts(case, "responses")
-        if len(case.value.get("responses", ())) not in (0, arms):
-            case.add_error("wrong-count", f"{case.label}: `responses` has a digest for each of the {arms} arms.")
-        of_arms = case.read_list("arms")
-        if of_arms is not None and arms and len(of_arms) != arms:
-            case.add_error("wrong-count", f"{case.label}: there are {arms} arms; this case has {len(of_arms)}.")
-        for attempts in case.read_items("arms"):
-            items = attempts.read_items()
-            if epochs is not None and isinstance(attempts.value, list) and len(items) != epochs:
-                there = f"there are {epochs} epochs; here are {len(items)} attempts."
-                attempts.add_error("wrong-count", f"{attempts.label}: {there}")
-            for attempt in items:
-                _check_attempt(attempt)
+def check_case(case: Section, head: CheckedHead) -> str | None:
+    """Check a row of `cases`; the case's id, where it has one."""
+    if case.read_mapping() is None:
+        return None
+    arms, epochs = len(head.arms), head.epochs
+    _check_keys(case, ("case", "kind", "arms"), "case", optional=("cluster", "responses"))
+    name = case.read_text("case")
+    case.read_text("kind", blank=True)
+    case.read_text("cluster")
+    _check_texts(case, "responses")
+    if len(case.value.get("responses", ())) not in (0, arms):
+        case.add_error("wrong-count", f"{case.label}: `responses` has a digest for each of the {arms} arms.")
+    of_arms = case.read_list("arms")
+    if of_arms is not None and arms and len(of_arms) != arms:
+        case.add_error("wrong-count", f"{case.label}: there are {arms} arms; this case has {len(of_arms)}.")
+    for attempts in case.read_items("arms"):
+        items = attempts.read_items()
+        if epochs is not None and isinstance(attempts.value, list) and len(items) != epochs:
+            there = f"there are {epochs} epochs; here are {len(items)} attempts."
+            attempts.add_error("wrong-count", f"{attempts.label}: {there}")
+        for attempt in items:
+            _check_attempt(attempt)
+    return name
 
 
 def _check_attempt(attempt: Section) -> None:
@@ -298,11 +325,15 @@ def _check_texts(section: Section, key: str) -> None:
         item.read_text(blank=True)
 
 
-def _check_figures(arms: Sequence[Section], cases: Sequence[Mapping[str, Any]]) -> None:
-    """Compare what the head says of the arms with the cases."""
-    for place, arm in enumerate(arms):
-        figures = arm_figures(parse_attempt(attempt) for row in cases for attempt in row["arms"][place])
-        for name, value in figures.items():
+def check_figures(head: CheckedHead, attempts_of: Callable[[int], Iterable[Sequence[Any]]]) -> None:
+    """Compare what the head says of the arms with the cases.
+
+    Args:
+        head: Without a mistake.
+        attempts_of: All attempts of an arm, by its place, as they stand in the file.
+    """
+    for place, arm in enumerate(head.arms):
+        for name, value in arm_figures(map(parse_attempt, attempts_of(place))).items():
             if not _is_same(arm.value[name], value):
                 written = arm.child(name)
                 written.add_error(

@@ -23,22 +23,41 @@ and are checked, so that a file that was merged wrongly is noticed.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
 
 from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, ToolbeltError
-from toolbelt.evals.analysis.evidence.baseline_format import FIGURES, SCHEMA_NAME, check_baseline, parse_attempt
-from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, SequentialInfo, SideInfo
+from toolbelt.evals.analysis.evidence.baseline_format import (
+    COLUMNS,
+    FIGURES,
+    SCHEMA_NAME,
+    check_baseline,
+    check_case,
+    check_figures,
+    check_head,
+    parse_attempt,
+)
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, TableBuilder
+from toolbelt.evals.analysis.evidence.compressed import CompressedRows
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SequentialInfo, SideInfo
 from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.files import decode, refuse_special
 from toolbelt.sources.json_text import parse_json
+from toolbelt.sources.section import Section
 
 _MAX_BYTES = 256 << 20
 """The most that is read of a file: twenty thousand cases of a hundred arms take less."""
+_END = "]}"
+"""What closes the file after its last case."""
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _SAYS_SO = re.compile(rf'"schema"\s*:\s*"{re.escape(SCHEMA_NAME)}/')
 
@@ -48,33 +67,35 @@ class Baseline:
 
     Args:
         name: The file, as the user wrote it.
-        data: What it holds, checked.
+        head: What it holds beside the cases, checked.
+        cases: Its cases, checked.
     """
 
-    def __init__(self, name: str, data: Mapping[str, Any]) -> None:
-        self._cases: Sequence[Mapping[str, Any]] = data["cases"]
+    def __init__(self, name: str, head: Mapping[str, Any], cases: _Cases) -> None:
+        self._cases = cases
+        self._last: tuple[int, CaseTable] | None = None
         self._arms = tuple(
-            ArmName(arm["model"], arm["toolset"], arm["variant"], arm["tokenizer"]) for arm in data["arms"]
+            ArmName(arm["model"], arm["toolset"], arm["variant"], arm["tokenizer"]) for arm in head["arms"]
         )
         self._figures: tuple[Mapping[str, Any], ...] = tuple(
-            {key: value for key, value in arm.items() if key in FIGURES} for arm in data["arms"]
+            {key: value for key, value in arm.items() if key in FIGURES} for arm in head["arms"]
         )
         self._about = SideInfo(
             name=name,
             is_baseline=True,
-            dataset=data["dataset"]["name"],
-            digest=data["dataset"]["digest"],
-            chosen=data["chosen"],
-            cases=data["case_count"],
-            epochs=data["epochs"],
-            filter=data.get("filter", {}),
-            settings=data["settings"],
-            catalog=data["catalog"],
-            surroundings=data["surroundings"],
-            code=data["code"],
-            tools=data.get("tools", {}),
-            responses=tuple(map(_read_origin, data.get("responses", ()))),
-            sequential=SequentialInfo(**data["sequential"]) if "sequential" in data else None,
+            dataset=head["dataset"]["name"],
+            digest=head["dataset"]["digest"],
+            chosen=head["chosen"],
+            cases=head["case_count"],
+            epochs=head["epochs"],
+            filter=head.get("filter", {}),
+            settings=head["settings"],
+            catalog=head["catalog"],
+            surroundings=head["surroundings"],
+            code=head["code"],
+            tools=head.get("tools", {}),
+            responses=tuple(map(_read_origin, head.get("responses", ()))),
+            sequential=SequentialInfo(**head["sequential"]) if "sequential" in head else None,
         )
 
     @property
@@ -92,18 +113,56 @@ class Baseline:
         """The figures of each arm, see `baseline_format.arm_figures`."""
         return self._figures
 
-    def read(self, arm: int) -> Mapping[str, CaseEvidence]:
-        """Every case of the arm by its id, in the order asked."""
-        return {
-            row["case"]: CaseEvidence(
-                row["case"],
-                row.get("cluster", row["case"]),
-                row["kind"],
-                tuple(parse_attempt(attempt) for attempt in row["arms"][arm]),
-                row["responses"][arm] if row.get("responses") else "",
-            )
-            for row in self._cases
-        }
+    def read(self, arm: int) -> CaseTable:
+        """Every case of the arm by its id, in the order asked; that of the last arm is kept."""
+        if self._last is None or self._last[0] != arm:
+            before = None if self._last is None else self._last[1]
+            self._last = arm, self._cases.read(arm, self._about.epochs, before)
+        return self._last[1]
+
+
+class _Cases:
+    """The rows of `cases`, of each arm apart, as arms are read one at a time.
+
+    Args:
+        arms: How many there are.
+    """
+
+    def __init__(self, arms: int) -> None:
+        self._names = CompressedRows()
+        self._responses = CompressedRows()
+        self._attempts = tuple(CompressedRows() for _ in range(arms))
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row that was checked."""
+        self._names.append((row["case"], row.get("cluster", row["case"]), row["kind"]))
+        if row.get("responses"):
+            self._responses.append((row["case"], row["responses"]))
+        for attempts, of_arm in zip(self._attempts, row["arms"], strict=True):
+            attempts.append(of_arm)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def attempts_of(self, arm: int) -> Iterator[Sequence[Any]]:
+        """All attempts of an arm, as they stand in the file."""
+        return chain.from_iterable(self._attempts[arm])
+
+    def read(self, arm: int, epochs: int, before: CaseTable | None) -> CaseTable:
+        """The cases of an arm; their names are those of the arm before, if they are the same."""
+        builder = TableBuilder(epochs, _make_end)
+        for names, attempts in zip(self._names, self._attempts[arm], strict=True):
+            builder.begin(*names)
+            for epoch, (outcome, *figures) in enumerate(attempts):
+                more = figures.pop() if len(figures) == len(COLUMNS) else {}
+                end = tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in more.items())
+                builder.add(epoch, (outcome, end), (*figures, None))
+        return builder.finish(before, {case: digests[arm] for case, digests in self._responses})
+
+
+def _make_end(end: tuple[str, tuple[tuple[str, Any], ...]]) -> Attempt:
+    outcome, more = end
+    return parse_attempt((outcome, 0, None, None, 1, None, dict(more)))
 
 
 def _read_origin(data: Mapping[str, Any]) -> ModelResponses:
@@ -124,13 +183,22 @@ def is_baseline(path: Path) -> bool:
     is one, so that it can be saved anew.
     """
     try:
+        with _open(path) as lines:
+            if _is_said(json.loads("".join(_read_head(lines)) + _END)):
+                return True
+    except (ToolbeltError, OSError, ValueError, RecursionError):
+        pass  # it may be laid out otherwise, and is read whole
+    try:
         text = _read(path, str(path))
     except ToolbeltError:
         return False
     try:
-        document = json.loads(text)
+        return _is_said(json.loads(text))
     except (ValueError, RecursionError):
         return _SAYS_SO.search(text) is not None
+
+
+def _is_said(document: object) -> bool:
     return isinstance(document, dict) and str(document.get("schema")).startswith(f"{SCHEMA_NAME}/")
 
 
@@ -143,11 +211,16 @@ def read_baseline(path: Path) -> Baseline:
         StorageError: it may not be read.
     """
     source = str(path)
-    return parse_baseline(_read(path, source), source)
+    try:
+        with _open(path) as lines:
+            baseline = parse_lines(lines, source)
+    except (ToolbeltError, OSError, ValueError):  # found again by whoever reads all of it
+        baseline = None
+    return baseline or parse_baseline(_read(path, source), source)
 
 
 def parse_baseline(text: str, source: str) -> Baseline:
-    """A baseline from its text.
+    """A baseline from its text, in any layout.
 
     Args:
         text: JSON.
@@ -164,7 +237,76 @@ def parse_baseline(text: str, source: str) -> Baseline:
         raise InvalidFileError([Finding("merge-conflict", Severity.ERROR, message, source, line)])
     document = parse_json(text, source)
     check_baseline(document)
-    return Baseline(source, document.data)
+    cases = _Cases(len(document.data["arms"]))
+    for row in document.data["cases"]:
+        cases.add(row)
+    return Baseline(source, document.data, cases)
+
+
+def parse_lines(lines: Iterable[str], source: str) -> Baseline | None:
+    """A baseline from its lines, one at a time, as `format_baseline` lays them out.
+
+    Args:
+        lines: With their ends.
+        source: What to call it.
+
+    Returns:
+        `None` where it is laid out otherwise, or anything is wrong with it: `parse_baseline` finds out what.
+    """
+    rest = iter(lines)
+    try:
+        head = _read_head(rest)
+        first = next(rest, "")
+        document = parse_json(f"{''.join(head)}{first.rstrip().rstrip(',')}{_END}", source)
+        top = Section.of(document, null_is_absent=False)
+        checked = check_head(top)
+        if checked is None or top.findings:
+            return None
+        cases, hashes = _Cases(len(checked.arms)), array("q")
+        for row in _read_rows(chain((first,), rest), source):
+            name = check_case(row, checked)
+            if row.findings:
+                return None
+            hashes.append(hash(name))
+            cases.add(row.value)
+    except (InvalidFileError, _OtherLayoutError):
+        return None
+    is_whole = checked.case_count == len(cases) == len(np.unique(np.frombuffer(hashes, np.int64)))
+    check_figures(checked, cases.attempts_of)
+    return Baseline(source, document.data, cases) if is_whole and not top.findings else None
+
+
+class _OtherLayoutError(ValueError):
+    """The file is not laid out as it is written."""
+
+
+def _read_head(lines: Iterator[str]) -> list[str]:
+    """The lines before the first case."""
+    head: list[str] = []
+    for line in lines:
+        head.append(line)
+        if line.strip() == '"cases": [':
+            return head
+    raise _OtherLayoutError
+
+
+def _read_rows(lines: Iterator[str], source: str) -> Iterator[Section]:
+    """The cases, a line each, and the end of the file after them."""
+    for line in lines:
+        text = line.strip()
+        yield Section.of(parse_json(text.removesuffix(","), source), null_is_absent=False)
+        if not text.endswith(","):
+            break
+    if "".join(lines).split() != list(_END):
+        raise _OtherLayoutError
+
+
+def _open(path: Path) -> IO[str]:
+    """A file whose lines are read one at a time; raises as `open`, and for what is no file or too large."""
+    refuse_special(path)
+    if path.stat().st_size > _MAX_BYTES:
+        raise OSError(errno.EFBIG, "too large")
+    return path.open(encoding="utf-8-sig", newline="\n")
 
 
 def _read(path: Path, source: str) -> str:

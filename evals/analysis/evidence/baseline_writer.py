@@ -9,6 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.baseline_format import COLUMNS, SCHEMA, arm_figures, parse_attempt
+from toolbelt.evals.analysis.evidence.case_table import as_table
+from toolbelt.evals.analysis.evidence.compressed import CompressedRows
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence, Side, SideInfo
 from toolbelt.evals.analysis.summary.responses import join_origins
 from toolbelt.evals.scoring.outcome import Outcome
@@ -21,7 +23,12 @@ _LONGEST_NAME = 200
 
 
 def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
-    """The text of a baseline.
+    """The text of a baseline; see `BaselineLines`."""
+    return "".join(BaselineLines(side, arms))
+
+
+class BaselineLines(Iterable[str]):
+    """The lines of a baseline, with their ends; the arms are read one after the other, and kept compressed.
 
     Args:
         side: A run of which every trial has finished, none with an error: see `why_unfit`; or a baseline.
@@ -30,21 +37,64 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
     Raises:
         ValueError: a trial has not finished, or with an error.
     """
-    chosen = range(len(side.arms)) if arms is None else arms
+
+    def __init__(self, side: Side, arms: Sequence[int] | None = None) -> None:
+        chosen = range(len(side.arms)) if arms is None else arms
+        about = side.about
+        heads: list[dict[str, Any]] = []
+        self._cases, self._arms = CompressedRows(), list[CompressedRows]()
+        self._responses: list[CompressedRows] = []
+        for arm in chosen:
+            cases = side.read(arm)
+            if len(cases) != about.cases:
+                raise ValueError(f"{about.name!r} is not finished: {len(cases)} of {about.cases} cases.")
+            name = side.arms[arm]
+            heads.append(
+                {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
+                | arm_figures(self._add(cases))
+            )
+        self._head = [
+            "{",
+            *(f"  {_json(key)}: {_json(value)}," for key, value in _head(side, chosen).items()),
+            *_tool_lines(about.tools),
+            '  "arms": [',
+            *_listed(map(_json, heads)),
+            "  ],",
+            '  "cases": [',
+        ]
+
+    def _add(self, cases: Mapping[str, CaseEvidence]) -> Iterator[Attempt]:
+        """Add an arm; yields the attempts as they will be read."""
+        texts, responses = CompressedRows(), CompressedRows()
+        if not self._arms:
+            for case in cases.values():
+                self._cases.append((case.case, _json(_about_case(case))[:-1]))
+        self._arms.append(texts)
+        self._responses.append(responses)
+        for (wanted, _), here in zip(self._cases, cases.values(), strict=True):
+            case = here if here.case == wanted else cases[wanted]
+            written = []
+            for attempt in case.attempts:
+                if attempt is None or attempt.outcome is Outcome.ERROR:
+                    raise ValueError(f"A trial of case {case.case!r} has not finished, or with an error.")
+                written.append(_attempt(attempt))
+                yield parse_attempt(written[-1])
+            texts.append(_json(written))
+            responses.append(case.responses)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (f"{line}\n" for line in self._head)
+        last = len(self._cases)
+        rows = zip(self._cases, zip(*self._arms, strict=True), zip(*self._responses, strict=True), strict=True)
+        for number, ((_, about), texts, responses) in enumerate(rows, 1):
+            digests = f', "responses": {_json(responses)}' if any(responses) else ""
+            yield f'    {about}, "arms": [{", ".join(texts)}]{digests}}}{"," if number < last else ""}\n'
+        yield "  ]\n}\n"
+
+
+def _head(side: Side, arms: Sequence[int]) -> dict[str, Any]:
     about = side.about
-    heads: list[dict[str, Any]] = []
-    rows: dict[str, list[str]] = {}
-    responses: dict[str, list[str]] = {}
-    for arm in chosen:
-        cases = side.read(arm)
-        if len(cases) != about.cases:
-            raise ValueError(f"{about.name!r} is not finished: {len(cases)} of {about.cases} cases.")
-        name = side.arms[arm]
-        heads.append(
-            {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
-            | arm_figures(_write_cases(cases.values(), rows, responses))
-        )
-    head = {
+    return {
         "schema": SCHEMA,
         "dataset": {"name": about.dataset, "digest": about.digest},
         "chosen": about.chosen,
@@ -57,22 +107,8 @@ def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
         "surroundings": about.surroundings,
         "code": {key: value for key, value in about.code.items() if key == "toolbelt"},
         "columns": list(COLUMNS),
-        **({"responses": _response_heads(about, {side.arms[arm].model for arm in chosen})} if about.responses else {}),
+        **({"responses": _response_heads(about, {side.arms[arm].model for arm in arms})} if about.responses else {}),
     }
-    parts = [
-        "{",
-        *(f"  {_json(key)}: {_json(value)}," for key, value in head.items()),
-        *_tool_lines(about.tools),
-        '  "arms": [',
-        *_listed(map(_json, heads)),
-        "  ],",
-        '  "cases": [',
-        *_listed(_row(texts, responses[case]) for case, texts in rows.items()),
-        "  ]",
-        "}",
-        "",
-    ]
-    return "\n".join(parts)
 
 
 def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
@@ -94,32 +130,16 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
         reasons.append(f"its arms were asked unequally often, as verdicts were open: run it with --epochs {most}")
     errors = missing = 0
     for arm in range(len(side.arms)) if arms is None else arms:
-        missing += about.cases * about.epochs_of(side.arms[arm])
-        for case in side.read(arm).values():
-            missing -= sum(attempt is not None for attempt in case.attempts)
-            errors += sum(attempt is not None and attempt.outcome is Outcome.ERROR for attempt in case.attempts)
+        epochs = about.epochs_of(side.arms[arm])
+        missing += about.cases * epochs
+        for end, count in as_table(side.read(arm), epochs).count_ends():
+            missing -= count
+            errors += count * (end.outcome is Outcome.ERROR)
     if missing and about.status == "finished":
         reasons.append(f"{plural(missing, 'trial')} have not finished; go on with: {again}")
     if errors:
         reasons.append(f"{plural(errors, 'trial')} ended with an error; again: {again} --retry-errors")
     return tuple(reasons)
-
-
-def _write_cases(
-    cases: Iterable[CaseEvidence], rows: dict[str, list[str]], responses: dict[str, list[str]]
-) -> Iterator[Attempt]:
-    """Add an arm to the rows of its cases, after what a row begins with; yields the attempts as they will be read."""
-    for case in cases:
-        written = []
-        for attempt in case.attempts:
-            if attempt is None or attempt.outcome is Outcome.ERROR:
-                raise ValueError(f"A trial of case {case.case!r} has not finished, or with an error.")
-            written.append(_attempt(attempt))
-            yield parse_attempt(written[-1])
-        if case.case not in rows:
-            rows[case.case] = [_json(_about_case(case))[:-1]]
-        rows[case.case].append(_json(written))
-        responses.setdefault(case.case, []).append(case.responses)
 
 
 def _about_case(case: CaseEvidence) -> dict[str, str]:
@@ -173,12 +193,6 @@ def _response_heads(about: SideInfo, models: Collection[str]) -> list[dict[str, 
         }
         for model, origin in joined
     ]
-
-
-def _row(texts: Sequence[str], responses: Sequence[str]) -> str:
-    about, *arms = texts
-    digests = f', "responses": {_json(responses)}' if any(responses) else ""
-    return f'{about}, "arms": [{", ".join(arms)}]{digests}}}'
 
 
 def _tool_lines(tools: Mapping[str, str]) -> list[str]:
@@ -243,20 +257,19 @@ def _heads(old: Side, new: Side) -> list[tuple[str, object, object]]:
 
 def _of_cases(before: Mapping[str, CaseEvidence], after: Mapping[str, CaseEvidence]) -> str:
     """How many cases of an arm changed, and how; empty if none did."""
-    both = [case for case in after if case in before]
-    shares = [(_right(before[case]), _right(after[case])) for case in both]
-    otherwise = sum(
-        was == now and before[case].attempts != after[case].attempts
-        for case, (was, now) in zip(both, shares, strict=True)
-    )
-    counts = (
-        (sum(now < was for was, now in shares), "now wrong"),
-        (sum(now > was for was, now in shares), "now right"),
-        (otherwise, "otherwise changed"),
-        (len(after) - len(both), "new"),
-        (len(before) - len(both), "gone"),
-    )
-    parts = [(count, words) for count, words in counts if count]
+    counts = dict.fromkeys(("now wrong", "now right", "otherwise changed", "new"), 0)
+    both = 0
+    for new in after.values():
+        if (old := before.get(new.case)) is None:
+            counts["new"] += 1
+            continue
+        both += 1
+        was, now = _right(old), _right(new)
+        counts["now wrong"] += now < was
+        counts["now right"] += now > was
+        counts["otherwise changed"] += was == now and old.attempts != new.attempts
+    counts["gone"] = len(before) - both
+    parts = [(count, words) for words, count in counts.items() if count]
     return ", ".join(
         f"{plural(count, 'case') if place == 0 else f'{count:,}'} {words}" for place, (count, words) in enumerate(parts)
     )

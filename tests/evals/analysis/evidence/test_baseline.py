@@ -28,7 +28,12 @@ from tests.evals.analysis.evidence.sides import (
 )
 from tests.wording import each_mentions, mentions
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
-from toolbelt.evals.analysis.evidence.baseline_reader import is_baseline, parse_baseline, read_baseline
+from toolbelt.evals.analysis.evidence.baseline_reader import (
+    is_baseline,
+    parse_baseline,
+    parse_lines,
+    read_baseline,
+)
 from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 from toolbelt.evals.exports.schemas import read_schema
@@ -312,11 +317,59 @@ def test_whatever_stands_in_the_place_of_a_value_no_file_crashes(data: st.DataOb
             break
         place = place[key]
     place[key] = data.draw(JSON)
+    by_lines = parse_lines(_laid_out(whole), "b.json")
     try:
         baseline = parse_baseline(json.dumps(whole), "b.json")
     except ToolbeltError:
+        assert by_lines is None
         return
     assert [len(baseline.read(arm)) for arm in (0, 1)] == [3, 3]
+    assert by_lines is not None
+    assert format_baseline(by_lines) == format_baseline(baseline)
+
+
+def _laid_out(whole: dict[str, Any]) -> list[str]:
+    """The lines of any JSON, its cases a line each."""
+    head = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in whole.items() if key != "cases")
+    cases = whole["cases"]
+    if not isinstance(cases, list) or not cases:
+        return json.dumps(whole).splitlines(keepends=True)
+    rows = ",\n".join(map(json.dumps, cases))
+    return f'{{\n{head}"cases": [\n{rows}\n]\n}}\n'.splitlines(keepends=True)
+
+
+LINES = SAVED.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([json.dumps(json.loads(SAVED))], id="one-line"),
+        pytest.param(json.dumps(json.loads(SAVED), sort_keys=True, indent=2).splitlines(keepends=True), id="sorted"),
+        pytest.param(LINES[:-1], id="no-end"),
+        pytest.param([*LINES, "{}"], id="more-after-it"),
+        pytest.param(LINES[:-3], id="cut-between-cases"),
+        pytest.param([*LINES[:17], *LINES[18:]], id="a-case-lost"),
+        pytest.param([*LINES[:17], LINES[16], *LINES[18:]], id="a-case-twice"),
+        pytest.param([line.replace('"solved": 1', '"solved": 2') for line in LINES], id="a-wrong-figure"),
+        pytest.param([line.replace('"c1"', '"c1", "case": "c1"') for line in LINES], id="a-key-twice"),
+        pytest.param([line.replace("baseline/1", "baseline/2") for line in LINES], id="another-version"),
+        pytest.param([line.replace("},\n", "}\n") for line in LINES], id="no-commas"),
+        pytest.param([line.replace("150, null, 1, 0]", "150, NaN, 1, 0]") for line in LINES], id="not-a-number"),
+        pytest.param([], id="nothing"),
+    ],
+)
+def test_what_is_laid_out_otherwise_or_wrong_is_left_to_whoever_reads_all_of_it(lines: list[str]) -> None:
+    assert parse_lines(LINES, "b.json") is not None
+    assert lines != LINES
+    assert parse_lines(lines, "b.json") is None
+
+
+def test_thousands_of_cases_are_read_as_they_were_written(tmp_path: Path) -> None:
+    wrong = replace(WRONG, missing=("ünï",), surplus=(), called=None)
+    written = format_baseline(side([RIGHT, wrong, NOTHING] * 1_001, [wrong, RIGHT, TOO_LONG] * 1_001))
+    (tmp_path / "b.json").write_text(written, encoding="utf-8")
+    assert format_baseline(read_baseline(tmp_path / "b.json")) == written
 
 
 @pytest.mark.parametrize(
