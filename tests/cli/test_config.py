@@ -105,23 +105,25 @@ def test_show_says_what_is_said_of_models(toolbelt: Toolbelt, small: Path) -> No
 
 def test_D1_show_says_what_is_said_of_agents(toolbelt: Toolbelt, small: Path) -> None:
     (small / "toolbelt.yaml").write_text(
-        "agents:\n  clerk: {display_name: The Clerk, role: Pays bills, model: gpt-4o, rooms: [hall, desk]}\n"
+        "agents:\n  clerk: {display_name: The Clerk, role: Pays bills, model: gpt-4o, rooms: [hall, desk], "
+        "search: openai}\n"
         "  guard: {model: gpt-4}\n  idle: {}\n"
     )
-    nothing: dict[str, object] = {"role": None, "model": None, "rooms": []}
+    nothing: dict[str, object] = {"role": None, "model": None, "search": None, "rooms": []}
     assert toolbelt("config", "show", "--json").json["agents"] == [
         {
             "name": "clerk",
             "display_name": "The Clerk",
             "role": "Pays bills",
             "model": "gpt-4o",
+            "search": "openai",
             "rooms": ["hall", "desk"],
         },
         {**nothing, "name": "guard", "display_name": "guard", "model": "gpt-4"},
         {**nothing, "name": "idle", "display_name": "idle"},
     ]
     assert toolbelt("config", "show").out.splitlines()[-2] == (
-        "agents     clerk ('The Clerk'; role 'Pays bills'; model 'gpt-4o'; rooms 'hall', 'desk'), "
+        "agents     clerk ('The Clerk'; role 'Pays bills'; model 'gpt-4o'; search 'openai'; rooms 'hall', 'desk'), "
         "guard (model 'gpt-4'), idle"
     )
 

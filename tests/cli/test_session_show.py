@@ -230,3 +230,25 @@ def test_at_80_columns_nothing_is_wider(toolbelt: Toolbelt, monkeypatch: pytest.
     keep("clerk", "s", "vcs", "zap", "other", "money")
     for arguments in ([], ["--agent", "clerk", "--session", "s"]):
         assert max(map(len, toolbelt("session", "show", *arguments).out.splitlines())) <= 80
+
+
+def test_S4_what_an_agent_is_shown_with_a_search(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(AGENTS.replace("guard: {", "guard: {search: 'openai:k=2', "))
+    about = ("session", "show", "--session", "s", "--agent")
+    assert toolbelt(*about, "clerk", "--json").json["search"] is None
+    own, given = (toolbelt(*about, "guard", *more, "--json").json["search"] for more in ((), ("--search", "fastmcp")))
+    assert (own["source"], own["settings"][:27]) == ("agents.guard.search", "openai:trigger=model:k=2:re")
+    assert (own["shown"], own["found"]) == (["tool_search"], ["docker/status"])
+    assert (given["source"], given["shown"]) == ("--search", ["search_tools", "call_tool"])
+    assert mentions(toolbelt(*about, "guard").out, "tool_search", f"{own['tokens']} tokens", "agents.guard.search")
+    clerk = toolbelt(*about, "clerk", "--search", "fastmcp", "--json").json["search"]
+    assert clerk["shown"] == ["list_toolkits", "load_tools", "unload_tools", "search_tools", "call_tool"]
+
+
+def test_S4_a_search_that_does_not_exist_is_refused_with_the_nearest(toolbelt: Toolbelt, small: Path) -> None:
+    ran = toolbelt("session", "show", "--session", "s", "--agent", "guard", "--search", "fastmpc")
+    assert (ran.code, mentions(ran.err, "'fastmpc'", "'fastmcp'")) == (2, True)
+    (small / "toolbelt.yaml").write_text(AGENTS.replace("guard: {", "guard: {search: fastmpc, "))
+    ran = toolbelt("session", "show", "--session", "s", "--agent", "guard")
+    assert ran.code == 2
+    assert mentions(ran.err, "toolbelt.yaml:12", "`agents.guard.search`", "'fastmcp'")

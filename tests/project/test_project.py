@@ -55,13 +55,47 @@ def test_S1_a_search_toolset_that_pins_no_loadout_is_refused_with_its_line_and_t
 
 
 def test_S4_a_sessions_listing_names_only_what_its_loadout_has(shop: Path) -> None:
+    session = open_project(shop).session(registered(shop), loadout="cashier", search="listing=names")
+    (listing,) = (each for each in session.to_definitions() if each["name"] == "search_tools")
+    assert ("refund" in str(listing), "open" in str(listing)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("search", "names", "listed"),
+    [
+        pytest.param("", ["open"], [], id="none-shows-all"),
+        pytest.param("search: lean,", ["search_tools", "call_tool"], [], id="a-search-toolset-of-the-file"),
+        pytest.param("search: 'k=3:listing=names',", ["search_tools"], ["open"], id="as-an-eval-has-it"),
+    ],
+)
+def test_S4_an_agent_finds_its_tools_as_the_file_says(
+    shop: Path, search: str, names: list[str], listed: list[str]
+) -> None:
+    config = CONFIG.replace("clerk: {", f"clerk: {{{search} ").replace("allowed_toolkits: [money]", "rooms: [hall]")
+    (shop / "toolbelt.yaml").write_text(f"{config}toolsets: {{lean: {{preset: fastmcp}}}}\n")
+    session = open_project(shop).session(registered(shop), agent="clerk")
+    definitions = session.to_definitions()
+    assert [each["name"] for each in definitions] == names
+    if listed:
+        assert [name for name in ("open", "refund", "count") if name in definitions[0]["description"]] == listed
+    replaced = open_project(shop).session(registered(shop), agent="clerk", search="anthropic-bm25")
+    assert [each["name"] for each in replaced.to_definitions()] == ["tool_search_tool_bm25"]
+
+
+def test_S4_an_agents_search_that_pins_no_loadout_is_refused_with_its_line(shop: Path) -> None:
+    (shop / "toolbelt.yaml").write_text(CONFIG.replace("clerk: {", "clerk: {search: pinned=chasier, "))
+    with pytest.raises(InvalidFileError) as refused:
+        open_project(shop)
+    (finding,) = refused.value.findings
+    assert (finding.rule, finding.line, "'cashier'" in finding.message) == ("unknown-loadout", 9, True)
+
+
+def registered(shop: Path) -> ToolRegistry:
     tools = ToolRegistry()
     for plugin in open_project(shop).catalog.plugins:
         for tool in plugin.tools:
             tools.register(ExecutableTool(tool.name, tool.description, plugin=plugin.name, function=lambda: "done"))
-    session = open_project(shop).session(tools, loadout="cashier", search="listing=names")
-    (listing,) = (each for each in session.to_definitions() if each["name"] == "search_tools")
-    assert ("refund" in str(listing), "open" in str(listing)) == (True, False)
+    return tools
 
 
 @pytest.fixture

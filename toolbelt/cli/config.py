@@ -80,6 +80,7 @@ def _agent_data(agent: AgentSpec) -> dict[str, Any]:
         "display_name": agent.display_name,
         "role": agent.role or None,
         "model": agent.model or None,
+        "search": agent.search or None,
         "rooms": list(agent.rooms),
     }
 
@@ -103,7 +104,7 @@ def _agent_notes(row: dict[str, Any]) -> list[str]:
     notes = [row["file"]] if "file" in row else []
     if row.get("display_name", row["name"]) != row["name"]:
         notes.append(repr(row["display_name"]))
-    notes += [f"{key} {row[key]!r}" for key in ("role", "model") if row.get(key)]
+    notes += [f"{key} {row[key]!r}" for key in ("role", "model", "search") if row.get(key)]
     if rooms := row.get("rooms"):
         notes.append(f"rooms {', '.join(map(repr, rooms))}")
     return notes

@@ -140,6 +140,8 @@ def serve(
     surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
     of_agent: AgentSurface | None = None
     if agent is not None:
+        if project.agents[agent].search:
+            notify(f"agents.{agent}.search is for sessions; a gateway lists all tools of an agent's turn", "warning")
         of_agent = make_agent_surface(get_agent(project, agent), project.toolkits, project.catalog, surface, names)
         surface = of_agent.whole
     elif settings is not None:

@@ -31,7 +31,14 @@ def agent_option(*, required: bool = False) -> Callable[[Command], Command]:
 
 
 def open_sessions(
-    agent: str, session_id: str, store: str, catalog: str | None, config: str | None, tokenizer: str | None = None
+    agent: str,
+    session_id: str,
+    store: str,
+    catalog: str | None,
+    config: str | None,
+    tokenizer: str | None = None,
+    *,
+    read_loadouts_too: bool = False,
 ) -> tuple[Project, StoredToolkits]:
     """The project, and what one of its agents has loaded in a session; nothing is made on the disk.
 
@@ -41,7 +48,7 @@ def open_sessions(
         InvalidDefinitionError: the agent's toolkits cannot be used over this catalog.
     """
     require_text("--session", session_id)
-    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=read_loadouts_too)
     toolkits = toolkits_over(get_agent(project, agent), project.toolkits, project.catalog)
     return project, StoredToolkits(toolkits, SqliteSessionStore(store), session_id)
 

@@ -107,11 +107,13 @@ def examine_project(
 
 
 def _lint_pinned(project: Project) -> tuple[Finding, ...]:
-    if project.config.document is None or not project.config.searches:
+    config = project.config
+    if config.document is None or not (config.searches or any(agent.search for agent in config.agents)):
         return ()
     from toolbelt.search.pinned import lint_pinned  # few projects have a search
 
-    return lint_pinned(project.config.document, project.config.searches, project.registry)
+    of_agents = {agent.name: agent.search for agent in config.agents if agent.search and not config.findings}
+    return lint_pinned(config.document, config.searches, of_agents, project.registry)
 
 
 def _find_others(config: Config, error: ToolbeltError, is_named: bool) -> tuple[Finding, ...] | None:

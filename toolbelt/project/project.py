@@ -157,7 +157,7 @@ class Project:
             agent: Whose static tools and toolkits the session has (rules D2 to D8); `None` for all tools.
             loadout: What it may use, with capability tools for the rest (rules L12, L14); `None` for everything.
             tiers: Whether only the core is shown at first (T1 to T4); with `enforce_tiers`, nothing else runs then.
-            search: How the other tools are found, as an eval has it after `search:`; `None` shows all (rule S1).
+            search: How the others are found, as an eval has it after `search:` (S1); by default as the agent's says.
             store: Keeps which toolkits are loaded; by default `.toolbelt/sessions.db` in the project's folder.
             around: As in `Session`.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolbelt.agents import LoadoutPolicy
+from toolbelt.agents.over_catalog import toolkits_over
 from toolbelt.errors import NotFoundError
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.search.pinned import find_pinned
@@ -47,11 +48,23 @@ def make_policies(
         policies.append(LoadoutPolicy(project.registry.require_loadout(loadout).name, project.registry))
     if tiers:
         policies.append(TierPolicy(project.catalog, enforce=enforce_tiers))
+    if search is None and agent is not None:
+        search = project.agents[agent].search or None
     if search is not None:
         settings = parse_search(search, project.config.searches)
         pinned = find_pinned(settings, project.catalog, project.registry)
-        resolution = None if loadout is None else project.registry.resolve(loadout, project.catalog)
-        ids = None if resolution is None else {tool.id for tool in resolution.active_tools}
+        ids = _find_listed(project, agent, loadout)
         ranker = open_project_ranker(project, settings.rank)
         policies.append(SearchPolicy(settings, ranker, project.catalog, pinned, ids))
     return policies
+
+
+def _find_listed(project: Project, agent: str | None, loadout: str | None) -> set[str] | None:
+    """Ids of the tools that a session of this agent with this loadout may have; `None` for all."""
+    ids: set[str] | None = None
+    if agent is not None:
+        ids = set(toolkits_over(project.agents[agent], project.toolkits, project.catalog).reachable_keys())
+    if loadout is not None:
+        active = {tool.id for tool in project.registry.resolve(loadout, project.catalog).active_tools}
+        ids = active if ids is None else ids & active
+    return ids

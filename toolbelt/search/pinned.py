@@ -8,7 +8,8 @@ from toolbelt.catalog import Catalog
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.findings import Finding
 from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.search.settings import PINNED_CORE, SearchSettings
+from toolbelt.search.presets import parse_search
+from toolbelt.search.settings import PINNED_CORE, SearchSettings, split_settings
 from toolbelt.sources import Document
 
 
@@ -28,15 +29,28 @@ def find_pinned(settings: SearchSettings, catalog: Catalog, registry: ToolLoadou
 
 
 def lint_pinned(
-    document: Document, searches: Mapping[str, SearchSettings], registry: ToolLoadoutRegistry
+    document: Document,
+    searches: Mapping[str, SearchSettings],
+    of_agents: Mapping[str, str],
+    registry: ToolLoadoutRegistry,
 ) -> tuple[Finding, ...]:
-    """The search toolsets of a file's `toolsets` whose pinned loadout does not exist."""
+    """What of a file pins a loadout that does not exist.
+
+    Args:
+        document: The file.
+        searches: Its `toolsets`.
+        of_agents: The `search` of its agents, by name; each means something.
+        registry: All loadouts.
+    """
+    written = [(("toolsets", name, "pinned"), settings) for name, settings in searches.items()]
+    for name, text in of_agents.items():
+        if split_settings(text)[1].get("pinned"):  # else the toolset has it
+            written.append((("agents", name, "search"), parse_search(text, searches)))
     findings = []
-    for name, settings in searches.items():
+    for keys, settings in written:
         try:
             if settings.pinned_loadout is not None:
                 registry.require_loadout(settings.pinned_loadout)
         except NotFoundError as error:
-            keys = ("toolsets", name, "pinned")
             findings.append(document.finding("unknown-loadout", f"{'.'.join(keys)}: {error}", *keys))
     return tuple(findings)

@@ -25,8 +25,8 @@ from toolbelt.toolkits.toolkit import Toolkit, as_names, repeated, require_overr
 class AgentSpec:
     """The configuration of an agent.
 
-    The first six attributes decide its tools. toolbelt only stores and shows `display_name`, `role`, `model` and
-    `rooms`, for the application that runs the agent.
+    toolbelt only stores and shows `display_name`, `role`, `model` and `rooms`, for the application that runs the agent;
+    the other attributes decide its tools.
 
     Attributes:
         name: Not blank.
@@ -36,6 +36,8 @@ class AgentSpec:
         overrides: Of tools, by entry of `tools`; frozen.
         tools_config: Its switches (rules K2, K8): keys of toolkits and tools, each true or false; frozen. What is
             switched off it does not have; `toolbelt.toolkits.switching.find_switched_off` decides that.
+        search: How it finds those of its tools that it is not shown, as after `search:` (rules S1, S4); empty if it is
+            shown all of them.
         display_name: For people; by default the name.
         role: Its purpose.
         model: The model that it runs on.
@@ -56,6 +58,7 @@ class AgentSpec:
     model: str = ""
     rooms: tuple[str, ...] = ()
     tools_config: Mapping[str, Any] = field(default_factory=FrozenDict)
+    search: str = ""
 
     def __post_init__(self) -> None:
         if (problem := find_name_problem(self.name)) is not None:
@@ -96,6 +99,11 @@ AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         ),
         "initial_toolkits": KeySpec(
             Kind.NAMES, "Toolkits that each of its sessions starts with and cannot unload; allowed ones.", ("initial",)
+        ),
+        "search": KeySpec(
+            Kind.TEXT,
+            "How it finds those of its tools that it is not shown: a search toolset of this file, or as an eval has it "
+            "after `search:`, such as `fastmcp:k=8`.",
         ),
         "rooms": KeySpec(Kind.NAMES, "Where it takes part."),
         "tools_config": KeySpec(

@@ -46,7 +46,7 @@ def session_view(data: Mapping[str, Any]) -> tuple[Block, ...]:
         blocks += [Heading("Dropped", level=2), Listing(reasons)]
     if data["not_loaded"]:
         blocks.append(_not_loaded_table(data["not_loaded"]))
-    return (*blocks, *_tools(data))
+    return (*blocks, *_tools(data), *_search(data.get("search")))
 
 
 def change_text(answer: Mapping[str, Any], agent: str, session_id: str) -> str:
@@ -126,6 +126,14 @@ def _not_loaded_row(row: Mapping[str, Any]) -> Row:
         return Row(row["toolkit"], (Span(""), Span(""), Span(f"cannot be loaded: {row['conflict']}", Tone.WARNING)))
     cells = (Count(len(row["tools"])), Tokens(row["tokens"]), Span(row["description"], Tone.FAINT))
     return Row(row["toolkit"], cells)
+
+
+def _search(data: Mapping[str, Any] | None) -> list[Block]:
+    if data is None:
+        return []
+    shown = f"first shown: {', '.join(data['shown']) or 'no tool'} ({data['tokens']:,} tokens)"
+    found = f"found by search: {plural(len(data['found']), 'tool')}"
+    return [Heading(f"Search {data['settings']}", data["source"], level=2), Listing((Span(shown), Span(found)))]
 
 
 def _tools(data: Mapping[str, Any]) -> list[Block]:

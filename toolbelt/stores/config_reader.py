@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
-from toolbelt.errors import InvalidFileError, NotFoundError
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.reader import WrittenLoadout, read_loadout_file, read_loadouts
 from toolbelt.sources import Document, examine_yaml, parse_json, parse_yaml, read_text
@@ -171,6 +171,7 @@ class ConfigReader:
 
             self.searches, findings = read_searches(document, "toolsets")
             self.findings.extend(findings)
+        self._check_searches(section.child("agents"))
         if document.data.get("servers") is not None:
             from toolbelt.servers.reader import read_servers  # few projects have servers
 
@@ -208,6 +209,19 @@ class ConfigReader:
             if agent.tools_config:
                 place = ("agents", agent.name, "tools_config")
                 self.switches.setdefault(agent.name, WrittenSwitches(agent.tools_config, document, place))
+
+    def _check_searches(self, section: Section) -> None:
+        """Add a finding for each agent whose `search` means nothing."""
+        for agent in self.agents:
+            if not agent.search:
+                continue
+            from toolbelt.search.presets import parse_search
+
+            written = section.child(agent.name).child("search")
+            try:
+                parse_search(agent.search, self.searches)
+            except ToolbeltError as error:
+                written.add_error("wrong-search", f"{written.label}: {error}")
 
     def _read_switches(self, section: Section, beside: Path) -> dict[str, Any]:
         """The file that an agent's `tools_config` names, relative to `toolbelt.yaml`; its mistakes are kept."""
