@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,25 @@ def test_a_damaged_cache_is_made_again(damage: Callable[[bytes], bytes], cache: 
     file.write_bytes(damage(whole))
     assert parts(read_through_cache(text, "catalog.json", lambda: import_catalog(text, "catalog.json"))[0]) == expected
     assert file.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"ids": []}, id="of-the-wrong-type"),
+        pytest.param({"plugins": [["p", None, "", "", ["f", "f"]]]}, id="ids-twice"),
+        pytest.param({"plugins": [["p", None, "", "", ["f"]]]}, id="fewer-tools-than-lines"),
+        pytest.param({"catalog": {"nam": "x"}}, id="unknown-fields"),
+    ],
+)
+def test_a_file_that_is_whole_but_wrong_is_not_taken(change: dict[str, object], cache: Path) -> None:
+    text = TEXTS["catalog.json"]
+    expected = parts(warm(text, "catalog.json")[0])
+    (file,) = cache.iterdir()
+    *lines, last, _ = file.read_bytes().split(b"\n")
+    content = b"\n".join([*lines, json.dumps({**json.loads(last), **change}).encode()])
+    file.write_bytes(content + b"\n" + blake2b(content, digest_size=16).hexdigest().encode())
+    assert parts(read_through_cache(text, "catalog.json", lambda: import_catalog(text, "catalog.json"))[0]) == expected
 
 
 def test_a_file_of_another_text_is_not_taken(cache: Path) -> None:

@@ -136,7 +136,14 @@ def _parse(stored: bytes, key: str, text: str, source: str) -> tuple[CatalogFile
         lines, places = (_Places(catalog.tools, rest[part]) if rest[part] else {} for part in ("lines", "places"))
         notes = tuple(rest["notes"])
         return CatalogFile(catalog, source, notes, document, lines, places, findings=findings), rest["label"]
-    except (ToolbeltError, ValueError, TypeError, KeyError, RecursionError):  # made by nobody's code that is ours
+    except (
+        ToolbeltError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+    ):  # made by nobody's code that is ours
         return None
 
 
@@ -158,6 +165,8 @@ def _make_catalog(rest: Mapping[str, Any], lines: list[bytes]) -> Catalog:
         )
         plugins.append(Plugin(name, tools, category, description, server))
     catalog = Catalog(plugins=tuple(plugins), **rest["catalog"])
+    if len(catalog.tools) != len(lines):
+        raise ValueError("a line for each tool")
     assigned = rest["wire_names"]
     wire_names = FrozenDict({tool.id: assigned.get(tool.id, tool.name) for tool in catalog.tools})
     vars(catalog)["wire_names"] = wire_names  # which it would find for itself in a third of a second
