@@ -345,7 +345,7 @@ def cached(tools: ProbeTools) -> CheckScript:  # noqa: ARG001  nothing is offere
     def judged(_: Reply, reply: Reply) -> CheckVerdict:
         cached_tokens, prompt_tokens = reply.usage.cached_read_tokens, reply.usage.prompt_tokens
         if cached_tokens is None:
-            return CheckVerdict(CheckOutcome.FAILS, "The usage says nothing of cached tokens: they are not reported.")
+            return CheckVerdict(CheckOutcome.FAILS, "The usage has no number of cached tokens.")
         if cached_tokens == 0:
             share = f" of {prompt_tokens:,}" if prompt_tokens else ""
             reason = f"Cached tokens are reported, and these were 0{share} of a prompt that begins as the one before."

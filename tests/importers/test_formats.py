@@ -109,7 +109,7 @@ def test_what_is_none_of_them_is_refused(text: str, source: str) -> None:
 
 
 def test_what_is_none_of_them_names_the_way_to_say_which() -> None:
-    with pytest.raises(InvalidFileError, match="`import --format` says which"):
+    with pytest.raises(InvalidFileError, match="name its format with `import --format`"):
         import_catalog("{}", "t.json")
 
 

@@ -136,7 +136,7 @@ def test_K2_toolkits_expanded_over_the_registry_are_a_catalog_for_it() -> None:
             ("6 tools", "git_log", "web.search"),
             id="a-catalog-of-others",
         ),
-        pytest.param({"catalog": ToolkitCatalog()}, "speaks of no tools", id="an-empty-catalog"),
+        pytest.param({"catalog": ToolkitCatalog()}, "it has no tools", id="an-empty-catalog"),
         pytest.param({"catalog": ToolkitCatalog(), "toolkits": []}, "give one of them", id="both"),
         pytest.param({"toolkits": [], "tools_config": []}, "A config maps keys", id="a-config-that-is-no-mapping"),
         pytest.param({"toolkits": Toolkit("a")}, "`toolkits` takes a list", id="a-lone-toolkit"),

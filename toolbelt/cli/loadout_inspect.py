@@ -70,7 +70,7 @@ def inspect(
         print_json(inspection_schema())
         return
     if search is not None and not is_served and _is_typed("search"):
-        raise click.UsageError("--search says how --serve lists the tools: give both.")
+        raise click.UsageError("--search needs --serve: it is a way to list what is served.")
     project = open_current_project(catalog, config, tokenizer)
     if name is not None and name.casefold() == AUTO:
         inspection = project.inspect_auto(models)

@@ -37,12 +37,12 @@ DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harnes
 @config_option
 @json_option
 def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
-    """All that is known of model NAME, fact by fact, and who says so: toolbelt.yaml or litellm's table.
+    """All that is known of model NAME, fact by fact, with the source: toolbelt.yaml or litellm's table.
 
     The output reserve is what is kept free for an answer: the least of 4,096 tokens, the longest answer, and a quarter
-    of the window, unless toolbelt.yaml says otherwise.
+    of the window, unless toolbelt.yaml sets another.
 
-    Beside the facts stands what its last finished probe showed (toolbelt model probe), if there was one.
+    The result of its last finished probe (toolbelt model probe) is shown beside the facts, if there is one.
     """
     project_config, table = open_models(config)
     picked = _find_probe(store, name)

@@ -30,7 +30,7 @@ Change = Callable[[StoredToolkits, str], MetaToolAnswer]
 
 
 def _make_command(name: str, change: Change, text: str) -> click.Command:
-    """A command that changes what is loaded by one toolkit, and says what came of it."""
+    """A command that changes what is loaded by one toolkit, and prints the result."""
 
     @click.command(
         name, help=text, epilog=examples(f"toolbelt session {name} research --agent assistant --session 4711")

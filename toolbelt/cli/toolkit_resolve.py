@@ -50,9 +50,9 @@ def resolve(
 ) -> None:
     """For each tool of the toolkits: is it on under this configuration, and which switch decided.
 
-    A toolkit that is off beats all; else one that is on beats a tool that says nothing; else the tool's own switch
-    counts; else its default. The configuration is FILE, or with --agent the `tools_config` of that agent, who cannot
-    load what is off in it.
+    The first that applies decides: a toolkit that is off; a toolkit that is on, unless the tool has a switch of its
+    own; the tool's own switch; its default. The configuration is FILE, or with --agent the `tools_config` of that
+    agent, who cannot load what is off in it.
     """
     project, inspection = open_toolkits(catalog, config, tokenizer)
     switches = find_switches(project, tools_config, agent)

@@ -92,7 +92,9 @@ def import_catalog(
     form = form or recognise(document.data)
     if form is None:
         known = ", ".join([importer.label for importer in IMPORTERS.values()])
-        message = f"This looks like none of what can be read: {known}, or JSON Lines; `import --format` says which."
+        message = (
+            f"This looks like none of what can be read: {known}, or JSON Lines; name its format with `import --format`."
+        )
         raise InvalidFileError([Finding("unknown-format", Severity.ERROR, message, source)])
     importer = IMPORTERS[form]
     return importer.convert(document, name), importer.label

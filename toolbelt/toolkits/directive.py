@@ -80,7 +80,7 @@ class DirectiveRules:
     def expanded(self, expand: Callable[[str], Iterable[str]]) -> Self:
         """The same with the tools of each rule put through `expand`, which makes entries into keys of tools.
 
-        A rule of whose tools nothing is left is left out: without any, it would speak of all. A `tool_choice` that
+        A rule that has no tools left is left out: without tools, it would apply to all. A `tool_choice` that
         becomes several tools becomes `required`.
         """
         rules = (_expand(rule, expand) for rule in self.rules)

@@ -118,7 +118,7 @@ class ExpandedToolkits:
         source: The catalog they were made for.
         unmatched: Entries that matched nothing, in order.
         overlaps: Entries that disagree, in order.
-        key: What a tool goes by; its id, if nothing was said.
+        key: What a tool goes by; its id by default.
     """
 
     catalog: ToolkitCatalog
@@ -256,7 +256,7 @@ def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey 
     """Toolkits whose entries name plugins and tools, as toolkits of single tools.
 
     Tools that are in a toolkit are on by default if any of theirs is; tools in none are on by default. Texts and
-    directives that are tables (`PolicyText`, `DirectiveRules`) are made to speak of the tools, too; those that are
+    directives that are tables (`PolicyText`, `DirectiveRules`) name the single tools, too; those that are
     functions are kept as they are, and get keys. Where entries of one toolkit overlap and each says something of a
     tool, the one that matches fewest tools applies, and of those the last.
 

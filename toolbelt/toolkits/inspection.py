@@ -145,8 +145,8 @@ class SwitchInspection:
     Attributes:
         inspection: The toolkits.
         config: As written.
-        shows_all: Whether tools in no toolkit are spoken of, too.
-        message: What a user says, to be held against the directives; `None` for nothing.
+        shows_all: Whether tools in no toolkit are included.
+        message: A message of a user, for the directives; `None` for none.
         agents: By toolkit, the agents that may load it, whatever its switch says.
     """
 
@@ -176,7 +176,7 @@ class SwitchInspection:
 
     @property
     def enabled(self) -> tuple[str, ...]:
-        """Ids of the tools spoken of that are on."""
+        """Ids of the included tools that are on."""
         return tuple(decision.tool for decision in self.decisions if decision.enabled)
 
     @cached_property

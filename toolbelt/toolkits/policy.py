@@ -139,15 +139,15 @@ def policy_sections(
     tools: Iterable[ExecutableTool] = (),
     names: Mapping[str, str] | None = None,
 ) -> tuple[PolicySection, ...]:
-    """What the prompt says of the tools: toolkits in registry order, then single tools, then other tools.
+    """The prompt's sections about the tools: toolkits in registry order, then single tools, then other tools.
 
     Args:
         catalog: Where the toolkits come from, and the policies of single tools.
         available: Keys of the tools the agent has, as the catalog has them.
-        tools: Tools that may bring a policy of their own, in order, such as all of a `ToolRegistry`. One that is in
-            the catalog speaks in its place there, where the catalog says nothing of it itself.
+        tools: Tools that may bring a policy of their own, in order, such as all of a `ToolRegistry`. The policy of
+            one that is in the catalog has its place there, if the catalog has no policy for it.
         names: What the model is shown for a key, where that differs from it; for the texts of toolkits that are no
-            functions. The policy of a single tool is said as it is written, `{tools}` too.
+            functions. The policy of a single tool stays as it is written, `{tools}` too.
 
     Raises:
         InvalidDefinitionError: as `build_policy_section`.

@@ -45,9 +45,11 @@ TOOLKIT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
 )
 POLICY_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
-        "text": KeySpec(Kind.TEXT, "What is said whenever any member is there."),
-        "tools": KeySpec(Kind.LINES, "By member, what is said where that one is there.", ("per_tool", "lines")),
-        "unavailable": KeySpec(Kind.TEXT, "What is said instead where no member is there."),
+        "text": KeySpec(Kind.TEXT, "Text of the prompt where any member is available."),
+        "tools": KeySpec(
+            Kind.LINES, "By member, text of the prompt where that member is available.", ("per_tool", "lines")
+        ),
+        "unavailable": KeySpec(Kind.TEXT, "Text of the prompt where no member is available."),
     }
 )
 RULE_KEYS: Mapping[str, KeySpec] = MappingProxyType(

@@ -172,7 +172,7 @@ def enabled_by_catalog(
         about = f"tools like {catalog.tools[0].key!r}" if catalog.tools else "no tools"
         raise InvalidDefinitionError(
             f"The catalog of switches knows none of the {len(known)} tools: they are called like "
-            f"{next(iter(known))!r}, and it speaks of {about}. Key it by the names of the tools, or give toolkits=... "
+            f"{next(iter(known))!r}, and it has {about}. Key it by the names of the tools, or give toolkits=... "
             "for those of a toolbelt.yaml."
         )
     own = {key: of[0] for name, of in known.items() if of for key in names[name]}

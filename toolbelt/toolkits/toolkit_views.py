@@ -162,7 +162,7 @@ def _describe_switch(row: Mapping[str, Any]) -> str:
     elif row["on"]:
         text = "a tool of it is on by its own switch"
     else:
-        text = f"the configuration says nothing{'; on by default' if row['default_on'] else ''}"
+        text = f"not in the configuration{'; on by default' if row['default_on'] else ''}"
     return f"{text}; may be loaded by {', '.join(row['agents'])}" if row["agents"] else text
 
 

@@ -92,7 +92,7 @@ def _find(source: SourceFile) -> str | None:
 
 def _unknown(name: str) -> Finding:
     known = ", ".join(f"{kind} ({entry.label})" for kind, entry in FORMATS.items())
-    message = f"This looks like none of what can be read: {known}; --format says which it is."
+    message = f"This looks like none of what can be read: {known}; name its format with --format."
     return Finding("unknown-format", Severity.ERROR, message, name)
 
 

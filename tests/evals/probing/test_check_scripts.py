@@ -235,7 +235,7 @@ TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
         PARTLY,
         "these were 0 of 5,001",
     ),
-    "cached-not-said": ("cached_tokens", [says("120"), says("a", Usage(5001, 1))], FAILS, "says nothing of cached"),
+    "cached-not-said": ("cached_tokens", [says("120"), says("a", Usage(5001, 1))], FAILS, "no number of cached"),
 }  # fmt: skip
 
 
