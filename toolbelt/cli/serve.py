@@ -24,7 +24,7 @@ from toolbelt.mcp.gateway.meta_tools import cut
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, list_pinned, make_surface, served_names
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
 from toolbelt.mcp.logs.audit import AuditLog, audit_folder
-from toolbelt.project.rankers import open_project_ranker
+from toolbelt.project.rankers import open_index_store, open_project_ranker
 from toolbelt.render.screen import notify
 from toolbelt.search.pinned import find_pinned
 from toolbelt.search.presets import parse_search
@@ -151,7 +151,8 @@ def serve(
             raise NotFoundError("server", name, surface.servers)
     discovery = None
     if settings is None and discover != DiscoverMode.NONE:
-        discovery = make_discovery(surface, project.catalog, names, loader=MetaRole.LOAD if agent is not None else "")
+        loader = MetaRole.LOAD if agent is not None else ""
+        discovery = make_discovery(surface, project.catalog, names, loader=loader, store=open_index_store())
     servers = open_servers(project, surface, agent, yes=yes)
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
     if listener is None and streams is None:

@@ -54,7 +54,7 @@ def open_ranker(
     """
     match spec.kind:
         case RankKind.WORDS:
-            return WordsRanker(CacheFiles(cache_folder(os.environ) / "indexes"))
+            return WordsRanker(open_index_store())
         case RankKind.REGEX:
             return RegexRanker()
         case RankKind.PYTHON:
@@ -67,6 +67,11 @@ def open_ranker(
             from toolbelt.providers.stored_vectors import StoredVectors
 
             return EmbeddingRanker(StoredVectors(spec.target, embedding, reporter=reporter))
+
+
+def open_index_store() -> CacheFiles:
+    """Where indexes of large catalogs are kept: in `indexes` of the cache folder."""
+    return CacheFiles(cache_folder(os.environ) / "indexes")
 
 
 def open_project_ranker(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name
+from toolbelt.catalog.ranking.words import LARGE
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.catalog.tool_names import describe_tools
 from toolbelt.mcp.gateway.discovery import (
@@ -22,6 +24,7 @@ from toolbelt.mcp.gateway.discovery import (
 )
 from toolbelt.mcp.gateway.discovery_arguments import DiscoveryArgumentsError
 from toolbelt.mcp.gateway.meta_tools import MAX_DESCRIBED, PAGE_SIZE, DiscoveryRole
+from toolbelt.stores.cache_files import CacheFiles
 
 SCHEMA = {"type": "object", "properties": {"path": {"$ref": "#/$defs/p"}}, "$defs": {"p": {"type": "string"}}}
 READS, WRITES = {"readOnlyHint": True}, {"readOnlyHint": False}
@@ -323,3 +326,13 @@ def test_M6_no_name_reaches_what_is_withheld(name: str, role: DiscoveryRole) -> 
     if isinstance(call, CallThrough):
         assert call.tool.id in DISCOVERABLE
         assert (call.tool.annotations.get("readOnlyHint") is True) == (role is DiscoveryRole.CALL_READ)
+
+
+def test_S2_the_index_of_a_large_surface_is_stored_by_content(tmp_path: Path) -> None:
+    tools = [Tool(f"tool_{number}", f"Weighs {number} stones.", id=str(number)) for number in range(LARGE)]
+    store = CacheFiles(tmp_path)
+    first, again, without = (
+        Discovery(tools, {}, store=each).search("stones 1234", "", 1) for each in (store, store, None)
+    )
+    assert first == again == without
+    assert len(list(tmp_path.iterdir())) == 1

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import Definition, definition_text
@@ -39,6 +39,9 @@ from toolbelt.mcp.gateway.meta_tools import (
 from toolbelt.mcp.gateway.surface import Surface, list_meta_tools, listed_definition
 from toolbelt.patterns import fold
 from toolbelt.sessions.meta_tools import escaped
+
+if TYPE_CHECKING:
+    from toolbelt.catalog.ranking.large import IndexStore  # numpy and scipy
 
 MAX_ANSWER_CHARS = 80_000
 """Characters of one answer of `describe_tools`; the first tool is always whole."""
@@ -136,6 +139,7 @@ class Discovery:
         offered: The tools that the client lists; it calls them directly.
         withheld: All other tools: hidden, disabled, changed. No name of theirs means another tool.
         loader: Name of the tool that brings the others, if that is not by search: then nothing searches.
+        store: Where indexes of large surfaces are kept; nowhere if `None`.
     """
 
     def __init__(
@@ -147,8 +151,10 @@ class Discovery:
         offered: Iterable[Tool] = (),
         withheld: Iterable[Tool] = (),
         loader: str = "",
+        store: IndexStore | None = None,
     ) -> None:
         self.loader = loader
+        self._store = store
         self.tools = tuple(discoverable)
         self._wire_names = wire_names
         self._ids = frozenset(tool.id for tool in self.tools)
@@ -313,7 +319,7 @@ class Discovery:
 
     @cached_property
     def _index(self) -> WordsIndex:
-        return WordsIndex(self.tools, with_plugins=True)
+        return WordsIndex(self.tools, with_plugins=True, store=self._store)
 
     def _nearest(self, name: str) -> list[str]:
         return list(nearest(name[:_MAX_REPEATED_CHARS], [self._wire_name(tool) for tool in self.tools]))
@@ -337,7 +343,14 @@ class Discovery:
         return {key: definition[key] for key in kept if key in definition} | {"call_with": self._call_with(tool)}
 
 
-def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str], *, loader: str = "") -> Discovery:
+def make_discovery(
+    surface: Surface,
+    catalog: Catalog,
+    names: Mapping[str, str],
+    *,
+    loader: str = "",
+    store: IndexStore | None = None,
+) -> Discovery:
     """The meta-tools of a surface.
 
     Args:
@@ -345,12 +358,15 @@ def make_discovery(surface: Surface, catalog: Catalog, names: Mapping[str, str],
         catalog: All tools, for those that are neither.
         names: Names that clients see, by tool id, of all tools of the catalog.
         loader: As for `Discovery`.
+        store: Likewise.
     """
     offered = [served.tool for served in surface.offered]
     discoverable = [served.tool for served in surface.discoverable]
     reachable = {tool.id for tool in (*offered, *discoverable)}
     withheld = [tool for tool in catalog.tools if tool.id not in reachable]
-    return Discovery(discoverable, names, catalog.plugins, offered=offered, withheld=withheld, loader=loader)
+    return Discovery(
+        discoverable, names, catalog.plugins, offered=offered, withheld=withheld, loader=loader, store=store
+    )
 
 
 def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:
