@@ -62,7 +62,7 @@ def _commands(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...],
 
 
 def _command_section(path: tuple[str, ...], command: click.Command) -> str:
-    context = click.Context(command, info_name=" ".join(("toolbelt", *path)))
+    context = click.Context(command, info_name=" ".join(("toolbelt", *path)), **root.context_settings)
     rows = []
     for option in command.params:
         names, meaning = option.get_help_record(context) or ("", "")

@@ -124,7 +124,7 @@ def test_what_is_not_run_is_a_command_with_flags_that_there_are(page: str, line:
     while isinstance(command, click.Group):
         command = command.get_command(click.Context(command), words.pop(0))
     assert command is not None
-    command.make_parser(click.Context(command)).parse_args(words)
+    command.make_parser(click.Context(command, **root.context_settings)).parse_args(words)
 
 
 @pytest.mark.parametrize("page", LINKED)

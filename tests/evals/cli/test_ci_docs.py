@@ -11,6 +11,7 @@ import click
 import pytest
 import yaml
 
+from toolbelt.cli.root import root
 from toolbelt.evals.cli.eval import evaluate
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -45,7 +46,7 @@ def test_every_command_is_one_that_there_is(line: str) -> None:
     while isinstance(command, click.Group):
         command = command.get_command(click.Context(command), words.pop(0))
     assert command is not None
-    command.make_context(line, words)  # every flag is known, every value allowed
+    command.make_context(line, words, **root.context_settings)  # every flag is known, every value allowed
 
 
 def test_no_command_is_passed_over() -> None:

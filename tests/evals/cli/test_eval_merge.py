@@ -12,6 +12,7 @@ import yaml
 
 from tests.benchmarks.eval_work import write_work
 from tests.cli.conftest import Toolbelt
+from toolbelt.cli.root import root
 from toolbelt.evals.cli.merge import merge
 from toolbelt.evals.cli.run import run
 
@@ -82,5 +83,5 @@ def test_the_files_of_the_docs_run_commands_that_there_are() -> None:
     ]
     for _, _, name, *words in commands:
         if command := {"run": run, "merge": merge}.get(name):
-            command.make_context(name, words)
+            command.make_context(name, words, **root.context_settings)
     assert [words[2] for words in commands].count("run") == 8
