@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.cli.conftest import Ran
 from tests.evals.viewer.accessible import grave_problems
-from tests.evals.viewer.browser import find_chromium
+from tests.evals.viewer.browser import ARGUMENTS, find_chromium
 from tests.evals.viewer.legible import faint_texts
 
 RUNS = 3
@@ -240,7 +240,7 @@ def test_M8_the_token_is_in_no_argument_of_the_browser(store: Path, tmp_path: Pa
 def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(served: Served) -> None:
     said: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 390, "height": 844})
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -274,7 +274,7 @@ def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(serve
 
 def test_M8_an_address_of_a_server_that_ended_says_so(served: Served) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         page = browser.new_page()
         page.goto(served.origin + "/#token=of-another-time")
         page.wait_for_selector("#status.bad")

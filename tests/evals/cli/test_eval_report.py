@@ -103,8 +103,8 @@ def test_C_what_is_printed_keeps_to_the_published_schema(toolbelt: Toolbelt) -> 
     documents = {"run": ran.json, "show": toolbelt("eval", "show", "--json").json}
     documents["summary"] = json.loads(next(Path("reports").glob("*/summary.json")).read_text(encoding="utf-8"))
     assert toolbelt("eval", "baseline", "save", "-o", "base.json").code == 0
-    documents["report"] = toolbelt("eval", "report", "--baseline", "base.json", "--json").json
-    documents["priced"] = toolbelt("eval", "report", "--priced-as", "gpt-4o-mini", "--json").json
+    options = ("--baseline", "base.json", "--priced-as", "gpt-4o-mini")
+    documents["report"] = toolbelt("eval", "report", *options, "--json").json
     capped = toolbelt(*RUNNING, "--max-requests", "3", "--json")
     assert capped.code == 3
     documents["incomplete"] = capped.json
@@ -113,7 +113,7 @@ def test_C_what_is_printed_keeps_to_the_published_schema(toolbelt: Toolbelt) -> 
         assert data["schema"] == "toolbelt.run/1"
         assert next(iter(data)) == "schema", f"on top of {name}"
     assert documents["report"]["gate"]["verdict"] == "insufficient_data", "six cases prove nothing"
-    assert documents["priced"]["economics"][0]["price"]["prompt"] > 0
+    assert documents["report"]["economics"][0]["price"]["prompt"] > 0
     validate("comparison", toolbelt("eval", "compare", documents["run"]["run"], "--json").json)
     gate = toolbelt("eval", "gate", documents["run"]["run"], "--baseline", "base.json", "--json").json
     validate("gate", gate)

@@ -430,7 +430,7 @@ def many(office: Path) -> Path:
     return office
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda end: end.name)
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=lambda end: end.name)  # SIGKILL: `test_kills`
 def test_E8_whatever_ends_a_run_nothing_finished_is_lost_or_repeated(
     end: signal.Signals, toolbelt: Toolbelt, many: Path
 ) -> None:

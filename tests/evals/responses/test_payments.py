@@ -39,8 +39,7 @@ run_eval("assistant", model, "oracle+5", limit=24, max_concurrency=8, store=Path
 """A run that is killed when some rows are about to be, or have been, stored: their responses are in the cache."""
 
 
-@pytest.mark.parametrize("times", [1, 3])
-@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(("moment", "times"), [("before", 1), ("after", 3)])
 def test_X3_a_response_that_was_paid_for_before_a_kill_is_no_reused_one(
     moment: str, times: int, openai_server: OpenAIServer, tmp_path: Path
 ) -> None:

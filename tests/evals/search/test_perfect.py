@@ -48,7 +48,7 @@ def is_accurate(record: TrialRecord) -> bool:
 @pytest.mark.parametrize("toolset", TOOLSETS)
 @pytest.mark.parametrize("name", DATASETS)
 def test_E5_perfect_judgement_reaches_exactly_the_coverage(name: str, toolset: str) -> None:
-    records = list(play(DATASETS[name], toolset, 23))
+    records = list(play(DATASETS[name], toolset, 47))
     assert [record.case_id for record in records if is_accurate(record) != record.covered] == []
     assert all(record.surfaced for record in records if record.covered)
     if "trigger=request" not in toolset and not toolset.startswith("search:rag-mcp"):

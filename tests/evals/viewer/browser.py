@@ -12,6 +12,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 VIEWPORT: Any = {"width": 1200, "height": 800}
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
+"""Without a process that draws in place of a graphics card: nothing here needs one, and it is a quarter of a start."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _WATCH = """
 window.violations = [];

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.evals.viewer.browser import Watched, afresh, find_chromium, watched
+from tests.evals.viewer.browser import ARGUMENTS, Watched, afresh, find_chromium, watched
 from tests.evals.viewer.compared import ABOUT, CHECKS, WITHIN
 from tests.evals.viewer.runs import small_run
 from tests.evals.viewer.writing import page_file
@@ -20,7 +20,7 @@ LIST = "#view=list"
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         yield opened
         opened.close()
 

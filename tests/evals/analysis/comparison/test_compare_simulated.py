@@ -1,4 +1,4 @@
-"""How often `compare` is wrong, by simulation: 2,400 comparisons of arms that are equally good, and some that are not.
+"""How often `compare` is wrong, by simulation: 1,200 comparisons of arms that are equally good, and some that are not.
 
 The arms are drawn case by case with a known chance of being right, and compared as runs are: in clusters, over epochs,
 several arms at once, with trials lost.
@@ -87,17 +87,17 @@ SETTINGS: dict[str, Draw] = {
 }
 
 
-def test_E7_of_2400_comparisons_of_equal_arms_few_are_called_a_regression() -> None:
+def test_E7_of_1200_comparisons_of_equal_arms_few_are_called_a_regression() -> None:
     wrong, given = {}, set()
     for number, (name, draw) in enumerate(SETTINGS.items()):
         rng, wrong[name] = np.random.default_rng(number), 0
-        for seed in range(400):
+        for seed in range(200):
             arms, labels = draw(rng)
             found = verdicts(side(*arms, clusters=labels), seed=seed)
             wrong[name] += Verdict.REGRESSION in found
             given.update(found)
-    assert sum(wrong.values()) <= stats.binom.ppf(1 - CHANCE, 2400, 0.05), wrong
-    assert max(wrong.values()) <= stats.binom.ppf(1 - CHANCE, 400, 0.05), wrong
+    assert sum(wrong.values()) <= stats.binom.ppf(1 - CHANCE, 1200, 0.05), wrong
+    assert max(wrong.values()) <= stats.binom.ppf(1 - CHANCE, 200, 0.05), wrong
     assert given == set(Verdict)  # one that is never given is never wrong either
 
 
