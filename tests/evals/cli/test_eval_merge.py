@@ -84,4 +84,4 @@ def test_the_files_of_the_docs_run_commands_that_there_are() -> None:
     for _, _, name, *words in commands:
         if command := {"run": run, "merge": merge}.get(name):
             command.make_context(name, words, **root.context_settings)
-    assert [words[2] for words in commands].count("run") == 8
+    assert [words[2] for words in commands].count("run") == 9
