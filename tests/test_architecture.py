@@ -161,7 +161,6 @@ SIBLING_ONLY = {
     "toolbelt.mcp.serving.http": "any server of the SDK over HTTP; knows nothing of gateways",
     "toolbelt.mcp.serving.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.upstreams.idleness": "when a connection is not needed; together over 400 lines",
-    "toolbelt.mcp.serving.line_streams": "pipes for the SDK; knows nothing of gateways",
     "toolbelt.mcp.upstreams.processes": "one of the transports; together over 400 lines",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
