@@ -55,16 +55,15 @@ class ClientFinding:
     limit: int
 
 
-def find_refusals(client: str, names: Sequence[str], server: str = GATEWAY_NAME) -> tuple[ClientFinding, ...]:
+def find_refusals(client: str, names: Sequence[str]) -> tuple[ClientFinding, ...]:
     """What a client refuses of a list.
 
     Args:
         client: A key of `CLIENT_LIMITS`.
         names: As the gateway serves them.
-        server: The name of the gateway's entry in the client's file.
     """
     limits = CLIENT_LIMITS[client]
-    prefix = len(limits.prefix.format(server=server))
+    prefix = len(limits.prefix.format(server=GATEWAY_NAME))
     findings = [
         ClientFinding("name_too_long", name, prefix + len(name), limits.name_chars)
         for name in names
