@@ -1,4 +1,4 @@
-"""A run of ten times as many trials takes hardly more memory to show and to compare."""
+"""A run of ten times as many trials takes hardly more memory to show, to compare, to save and to gate."""
 
 from __future__ import annotations
 
@@ -17,16 +17,33 @@ COPIES = (10, 100)
 MOST_TIMES = 1.3
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the process from /proc")
-@pytest.mark.parametrize("command", ["show", "compare"])
-def test_E8_ten_times_as_many_trials_take_hardly_more_memory(tmp_path: Path, command: str) -> None:
-    small = tmp_path / "small.db"
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Files of runs, each of ten times as many trials as the one before."""
+    folder = tmp_path_factory.mktemp("runs")
+    small = folder / "small.db"
     asked = [sys.executable, "-m", "toolbelt", "eval", "run", "--limit", "200", "--store", str(small)]
     subprocess.run(asked, cwd=ROOT, capture_output=True, check=True)
-    peaks = []
-    for copies in COPIES:
-        store = tmp_path / f"{copies}.db"
+    found = [folder / f"{copies}.db" for copies in COPIES]
+    for store, copies in zip(found, COPIES, strict=True):
         multiply_run(small, store, copies)
-        peaks.append(peak_mb(tmp_path, "eval", command, "--json", "--store", str(store)))
-    print(f"{command}: {peaks[0]:.0f} MB for 6,000 trials, {peaks[1]:.0f} MB for 60,000")
-    assert peaks[1] < MOST_TIMES * peaks[0]
+    return found
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the memory of the process from /proc")
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param(("show",), id="show"),
+        pytest.param(("compare",), id="compare"),
+        pytest.param(("baseline save --output {store}.json", "gate --baseline {store}.json"), id="save-and-gate"),
+    ],
+)
+def test_E8_ten_times_as_many_trials_take_hardly_more_memory(stores: list[Path], commands: tuple[str, ...]) -> None:
+    for command in commands:
+        peaks = [
+            peak_mb(store.parent, "eval", *command.format(store=store).split(), "--json", "--store", str(store))
+            for store in stores
+        ]
+        print(f"{command}: {peaks[0]:.0f} MB for 6,000 trials, {peaks[1]:.0f} MB for 60,000")
+        assert peaks[1] < MOST_TIMES * peaks[0], command
