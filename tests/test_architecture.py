@@ -123,7 +123,6 @@ SIBLING_ONLY = {
     "toolbelt.evals.analysis.gate.checks": "which checks a gate has, apart from its verdict",
     "toolbelt.evals.analysis.matrix.explain_pick": "finds the reasons of a choice; together over 400 lines",
     "toolbelt.evals.analysis.summary.queries": "the SQL of a summary; together over 400 lines",
-    "toolbelt.evals.browsing.documents": "reads the store; the server knows nothing of runs",
     "toolbelt.evals.cases.imports.json_array": "streams one JSON array, whatever format is imported",
     "toolbelt.evals.cases.imports.openai_log_records": "the forms of a log's records; cases are made from one form",
     "toolbelt.evals.cases.imports.promptfoo_assertions": "what each assertion means; together over 400 lines",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -17,6 +18,7 @@ from toolbelt.evals.views.comparison import comparison_view
 from toolbelt.evals.views.result_text import describe_model
 from toolbelt.evals.views.run_list import run_row_data
 from toolbelt.text import visible
+from toolbelt.views.blocks import Block
 from toolbelt.views.json_values import to_json
 
 _FIGURES = 1000
@@ -96,7 +98,6 @@ class Documents:
         # numpy and scipy
         from toolbelt.evals.analysis.comparison.compare import compare_runs
         from toolbelt.evals.analysis.evidence.stored_run import StoredRun
-        from toolbelt.render.html import render_html
 
         with self._open() as store:
             rows = store.get(old), store.get(new)
@@ -104,17 +105,22 @@ class Documents:
                 raise ToolbeltError("Choose two runs; the arms of one are compared in its report.")
             with read_snapshot(store.connection):
                 comparison = compare_runs(*(StoredRun(store, row) for row in rows))
-        body = render_html(comparison_view(comparison))
-        title = html.escape(visible(f"{rows[1].run} against {rows[0].run}"))
-        return (
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<style>{own_style()}</style></head>\n"
-            f'<body class="comparison"><main>\n{body}\n</main></body></html>\n'
-        )
+        return make_page(f"{rows[1].run} against {rows[0].run}", comparison_view(comparison))
 
     def _open(self) -> RunStore:
         return RunStore(self._path, must_exist=True)
+
+
+def make_page(title: str, blocks: Iterable[Block]) -> str:
+    """A page of its own with these blocks, which loads nothing."""
+    from toolbelt.render.html import render_html
+
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(visible(title))}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>{own_style()}</style></head>\n"
+        f'<body class="comparison"><main>\n{render_html(blocks)}\n</main></body></html>\n'
+    )
 
 
 def own_style() -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -27,6 +29,8 @@ from toolbelt.render.screen import ConsoleReporter, notify, print_json, show_blo
 from toolbelt.stores.files import make_way_for, replacing, write_text
 
 _PICTURES = (".svg", ".png")
+_MARKDOWN = ("", ".md", ".markdown", ".txt")
+_FORMS = (".md", ".html", ".csv", ".json")
 
 
 @click.command(
@@ -82,7 +86,13 @@ _PICTURES = (".svg", ".png")
     envvar="TOOLBELT_EVAL_SEARCH_PLOT",
     help="Draw recall against k, as .svg or .png; its folder is made if need be.",
 )
-@option("--output", "-o", metavar="FILE", envvar="TOOLBELT_EVAL_SEARCH_OUTPUT", help="Write it as Markdown, too.")
+@option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    envvar="TOOLBELT_EVAL_SEARCH_OUTPUT",
+    help="Write it, too: by the ending of FILE as Markdown, .html, .csv (a row for each mean) or .json.",
+)
 @option("--force", is_flag=True, help="Replace files that exist.")
 @rank_options
 @config_option
@@ -111,6 +121,8 @@ def search(
     keep_apart({}, {"--plot": plot, "--output": output})
     if plot is not None and Path(plot).suffix.lower() not in _PICTURES:
         raise ToolbeltError(f"--plot draws {' and '.join(_PICTURES)}; {plot!r} ends otherwise.")
+    if output is not None and Path(output).suffix.lower() not in (*_FORMS, *_MARKDOWN):
+        raise ToolbeltError(f"--output writes {', '.join(_FORMS)}; {output!r} ends otherwise.")
     for path in filter(None, (plot, output)):
         make_way_for(path, overwrite=force or not Path(path).is_file())
         with contextlib.suppress(OSError):  # else the file cannot be written either, which is reported then
@@ -153,8 +165,27 @@ def _draw(retrieval: Retrieval, path: Path, *, force: bool) -> None:
 
 
 def _write(retrieval: Retrieval, path: Path, *, force: bool) -> None:
-    from toolbelt.evals.views.retrieval import retrieval_view
-    from toolbelt.render.markdown import render_markdown
-
-    write_text(path, render_markdown(retrieval_view(retrieval)) + "\n", overwrite=force)
+    write_text(path, _format(retrieval, path.suffix.lower()), overwrite=force)
     notify(f"wrote {path}")
+
+
+def _format(retrieval: Retrieval, ending: str) -> str:
+    from toolbelt.evals.views.retrieval import retrieval_view
+
+    match ending:
+        case ".json":
+            return json.dumps(retrieval_data(retrieval), ensure_ascii=False, indent=2) + "\n"
+        case ".csv":
+            from toolbelt.evals.views.frames import write_retrieval_csv  # pandas
+
+            text = io.StringIO(newline="")
+            write_retrieval_csv(retrieval, text)
+            return text.getvalue()
+        case ".html":
+            from toolbelt.evals.browsing.documents import make_page
+
+            return make_page("Search", retrieval_view(retrieval))
+        case _:
+            from toolbelt.render.markdown import render_markdown
+
+            return render_markdown(retrieval_view(retrieval)) + "\n"

@@ -1,4 +1,4 @@
-"""The only module that imports pandas: trials as rows, and CSV and Parquet files of trials and arms."""
+"""The only module that imports pandas: trials as rows, and CSV and Parquet files of trials, arms and rankers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -14,6 +15,8 @@ import pandas as pd
 
 from toolbelt.errors import ToolbeltError, suggestion
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.retrieval.retrieval import Retrieval
+from toolbelt.evals.retrieval.searches import Measure
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.views.columns import TRIAL_COLUMNS, arm_row, find_type
 
@@ -103,6 +106,24 @@ def arms_frame(summary: RunSummary) -> pd.DataFrame:
 def write_arms_csv(summary: RunSummary, file: IO[str]) -> None:
     """The arms as CSV; text that a spreadsheet would run begins with `'`."""
     _write_csv(arms_frame(summary), file, with_header=True)
+
+
+def write_retrieval_csv(retrieval: Retrieval, file: IO[str]) -> None:
+    """Recall at each k, MRR and nDCG@10 of each ranker as CSV, a row for each mean, also by group.
+
+    Text that a spreadsheet would run begins with `'`.
+    """
+    rows: list[dict[str, object]] = []
+    for ranker in retrieval.rankers:
+        about: dict[str, object] = {"dataset": ranker.dataset, "rank": ranker.rank}
+        means = {f"recall_at_{point.k}": point.recall for point in ranker.curve}
+        means |= {measure.value: ranker.get(measure) for measure in Measure}
+        rows += [{**about, "by": None, "group": None, "measure": name, **asdict(mean)} for name, mean in means.items()]
+        for group in ranker.groups:
+            means = {measure.value: getattr(group, measure.value) for measure in Measure}
+            about |= {"by": retrieval.grouped_by, "group": group.name}
+            rows += [{**about, "measure": name, **asdict(mean)} for name, mean in means.items()]
+    _write_csv(pd.DataFrame(rows), file, with_header=True)
 
 
 def _write_csv(frame: pd.DataFrame, file: IO[str], *, with_header: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,19 @@ def test_a_wrong_choice_is_answered_with_the_nearest(toolbelt: Toolbelt, mine: P
     ran = toolbelt("eval", "search", "-d", "mine", "--by", "langage")
     assert ran.code == 2
     assert mentions(ran.err, "'langage'", "Did you mean 'language'?")
+
+
+def test_S3_the_figures_are_written_as_the_ending_says(toolbelt: Toolbelt, mine: Path) -> None:
+    about = ("eval", "search", "-d", "mine", "-r", "words", "--by", "tag")
+    written = {}
+    for ending in ("md", "html", "csv", "json"):
+        assert toolbelt(*about, "-o", f"r.{ending}").code == 0
+        written[ending] = Path(f"r.{ending}").read_text()
+    assert written["md"].startswith("## mine")
+    assert written["html"].startswith("<!doctype html>")
+    assert json.loads(written["json"]) == toolbelt(*about, "--json").json
+    rows = list(csv.DictReader(written["csv"].splitlines()))
+    [mean] = [row for row in rows if (row["by"], row["measure"]) == ("", "recall_at_1")]
+    assert (mean["dataset"], mean["rank"], float(mean["value"]), mean["cases"]) == ("mine", "words", 1.0, "2")
+    assert [row["group"] for row in rows if (row["by"], row["measure"]) == ("tag", "mrr")] == ["", "german"]
+    assert mentions(toolbelt(*about, "-o", "r.xlsx").err, "'r.xlsx'", ".csv")
