@@ -43,7 +43,7 @@ _REMEMBERED = 1000
 _ADD_OFFER = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
 _ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
 _ADD_RESPONSE = f"INSERT OR REPLACE INTO responses VALUES ({','.join('?' * 9)})"  # noqa: S608
-_TRIAL = ("run", *(field.name for field in fields(TrialRecord)))  # a file of an earlier version may order them otherwise
+_TRIAL = ("run", *(field.name for field in fields(TrialRecord)))  # earlier files have another order
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials ({','.join(_TRIAL)}) VALUES ({','.join('?' * len(_TRIAL))})"  # noqa: S608
 _VALUES = attrgetter(*(field.name for field in fields(TrialRecord)))
 
