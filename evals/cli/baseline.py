@@ -69,7 +69,7 @@ def baseline() -> None:
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
     """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
-    from toolbelt.evals.analysis.evidence.sides import choose_arms, is_path, open_side
+    from toolbelt.evals.analysis.evidence.sides import is_path
 
     keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})
     notify_environment("arms")
@@ -77,15 +77,9 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
     replaced = path.is_file() and path.stat().st_size > 0
     if replaced and not is_baseline(path):
         raise ToolbeltError(f"{output!r} is there and is no baseline, so it is not replaced; name another file.")
-    with open_side(name, Path(store)) as side:
-        chosen = choose_arms(side.arms, arms) if arms else None
-        if reasons := why_unfit(side, chosen):
-            message = f"No baseline can be made of {side.about.name}: {'; '.join(reasons)}."
-            if side.about.drafts:
-                raise ToolbeltError(message)
-            notify(message, "Error")
-            return INFRASTRUCTURE
-        lines = BaselineLines(side, chosen)
+    lines = _lines_of_run(name, Path(store), arms)
+    if lines is None:
+        return INFRASTRUCTURE
     saved = parse_lines(lines, output) or parse_baseline("".join(lines), output)
     changes = _changes(path, saved) if replaced else "it is new"
     with contextlib.suppress(OSError):  # else the file cannot be written either, which is told then
@@ -99,6 +93,22 @@ def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: boo
     arms_and_cases = f"{plural(about.cases, 'case')} × {plural(len(saved.arms), 'arm')}"
     notify(f"wrote {output}, of {about.dataset}, {arms_and_cases}; {changes}")
     return OK
+
+
+def _lines_of_run(name: str, store: Path, arms: tuple[str, ...]) -> BaselineLines | None:
+    """The lines of the baseline; `None` where the run is not whole. What was read of it is freed on return."""
+    from toolbelt.evals.analysis.evidence.sides import choose_arms, open_side
+
+    with open_side(name, store) as side:
+        chosen = choose_arms(side.arms, arms) if arms else None
+        reasons = why_unfit(side, chosen)
+        if not reasons:
+            return BaselineLines(side, chosen)
+        message = f"No baseline can be made of {side.about.name}: {'; '.join(reasons)}."
+        if side.about.drafts:
+            raise ToolbeltError(message)
+        notify(message, "Error")
+        return None
 
 
 @click.command(
