@@ -120,6 +120,7 @@ TABLES = frozenset(
 SIBLING_ONLY = {
     "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
+    "toolbelt.evals.analysis.evidence.case_names": "packs ids, whatever is known of the cases; together over 400 lines",
     "toolbelt.evals.analysis.gate.checks": "which checks a gate has, apart from its verdict",
     "toolbelt.evals.analysis.matrix.explain_pick": "finds the reasons of a choice; together over 400 lines",
     "toolbelt.evals.analysis.summary.queries": "the SQL of a summary; together over 400 lines",

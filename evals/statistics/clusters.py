@@ -84,8 +84,9 @@ class ClusterSums(Mapping[str, Clusters]):
     ) -> None:
         if columns and not len(clusters):
             raise ValueError("There are no cases to compare.")
-        self._columns, self._of = columns, _number_clusters(clusters)
-        self._sizes = np.bincount(self._of).astype(float)
+        self._columns, self._cases = columns, len(clusters)
+        self._of = None if _is_each_alone(clusters) else _number_clusters(clusters)
+        self._sizes = np.ones(len(clusters)) if self._of is None else np.bincount(self._of).astype(float)
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -96,13 +97,19 @@ class ClusterSums(Mapping[str, Clusters]):
     def __getitem__(self, name: str) -> Clusters:
         """The clusters in order of their first case."""
         new, old = (np.asarray(value, dtype=float) for value in self._columns[name])
-        of = self._of
-        if new.shape != of.shape or old.shape != of.shape:
-            raise ValueError(f"{name} has {new.size} new and {old.size} old values for {len(of)} cases.")
+        if new.shape != (self._cases,) or old.shape != (self._cases,):
+            raise ValueError(f"{name} has {new.size} new and {old.size} old values for {self._cases} cases.")
         if not (np.isfinite(new).all() and np.isfinite(old).all()):
             raise ValueError(f"A value of {name} is no number; leave cases out that were not scored in both.")
+        if (of := self._of) is None:
+            return Clusters(new, old, self._sizes, new != old)
         differ = np.bincount(of, weights=new != old) > 0
         return Clusters(_sums(of, new), _sums(of, old), self._sizes, differ)
+
+
+def _is_each_alone(labels: Sequence[Hashable] | NDArray[Any]) -> bool:
+    """Whether it is plain that no two cases are of one cluster; then none need be added up."""
+    return isinstance(labels, np.ndarray) and bool((labels[1:] > labels[:-1]).all())
 
 
 def _number_clusters(labels: Sequence[Hashable] | NDArray[Any]) -> NDArray[np.intp]:

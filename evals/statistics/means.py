@@ -115,14 +115,15 @@ def paired_means_of(
 def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resamples: int) -> dict[str, MeanContrast]:
     if not amounts:
         return {}
-    whole = next(iter(amounts.values()))
-    count, cases = len(whole.sizes), whole.cases
+    columns = _Columns(amounts)
+    count, cases = len(columns[0]), int(columns[0].sum())
     if count < 2:
         raise ValueError("A single cluster says nothing about how much clusters differ.")
     rng = np.random.default_rng(seed)
     # Of the difference and of the ratio.
     figures = [pair for place in range(1, 1 + 3 * len(amounts), 3) for pair in ((place + 2, 0), (place, place + 1))]
-    bounds = iter(ratio_intervals(_Columns(amounts), figures, level, resamples, rng, studentised=True))
+    bounds = iter(ratio_intervals(columns, figures, level, resamples, rng, studentised=True))
+    del columns
     found = {}
     for name, amount in amounts.items():
         difference = float(amount.differences.sum()) / cases

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ MOST_DRAWN = 20_000_000
 would tend to is computed."""
 _HELD = 500_000
 """Numbers held at once while clusters are drawn: 4 MB, which stays in a processor's cache."""
+_PART = 1 << 16
+"""Clusters that are numbered at once, so that little is held beside the numbers."""
 _ALIKE = 10
 """Clusters to a kind, from which on drawing how many there are of each kind is quicker than drawing clusters."""
 _ALL_SIGNS = 12
@@ -66,11 +69,12 @@ def ratio_intervals(
     """
     clusters, width = len(columns[0]), len(columns)
     tail = expanded_tail(clusters, level)
-    firsts, counts = _count_kinds(columns, MOST_DRAWN // resamples)
-    is_drawn_by_kind = len(firsts) * _ALIKE <= clusters
-    if (len(firsts) if is_drawn_by_kind else clusters) * resamples > MOST_DRAWN:
+    counted = _count_kinds(columns, MOST_DRAWN // resamples)
+    is_drawn_by_kind = counted is not None and len(counted[0]) * _ALIKE <= clusters
+    if counted is None or (not is_drawn_by_kind and clusters * resamples > MOST_DRAWN):
         # No chance is in it, and no two figures need be in memory together.
         return [_computed(columns[a], columns[b], tail, level if studentised else None) for a, b in figures]
+    firsts, counts = counted
     kinds = np.column_stack([column[firsts] for column in columns])
     if not is_drawn_by_kind:
         kinds, counts = np.repeat(kinds, counts, axis=0), np.ones(clusters, dtype=np.intp)
@@ -90,18 +94,43 @@ def ratio_intervals(
     return intervals
 
 
-def _count_kinds(columns: Sequence[Floats], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _count_kinds(columns: Sequence[Floats], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     """Clusters that are alike in all columns: the first of each kind, in the order of their figures, and how many
-    there are. Columns are not looked at any more once there are more kinds than `most`.
+    there are; `None` once there are more kinds than `most`.
     """
-    codes = np.zeros(len(columns[0]), dtype=np.intp)
-    firsts = counts = codes[:1]
+    codes = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
-        codes = codes * len(column) + np.unique(column, return_inverse=True)[1]
-        _, firsts, codes, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-        if len(firsts) > most:
-            break
+        numbered = _number_values(column, most)
+        if numbered is None:
+            return None
+        codes *= len(column)
+        codes += numbered
+        numbered = _number_values(codes, most)
+        if numbered is None:
+            return None
+        codes[:] = numbered
+    counts = np.bincount(codes)
+    firsts = np.empty(len(counts), dtype=np.intp)
+    for start in reversed(range(0, len(codes), _HELD)):  # of equals, the first is written last
+        part = codes[start : start + _HELD]
+        firsts[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)
     return firsts, counts
+
+
+def _number_values(column: NDArray[Any], most: int) -> NDArray[np.int32] | None:
+    """Of each value, its place among the different ones in their order; `None` where those are more than `most`."""
+    parts = [column[start : start + _PART] for start in range(0, len(column), _PART)]
+    values = np.unique(parts[0])
+    for part in parts[1:]:
+        if len(values) > most:
+            break
+        values = np.unique(np.concatenate([values, part]))
+    if len(values) > most:
+        return None
+    numbers = np.empty(len(column), dtype=np.int32)
+    for place, part in enumerate(parts):
+        numbers[place * _PART : place * _PART + len(part)] = np.searchsorted(values, part)
+    return numbers
 
 
 def expanded_tail(clusters: int, level: float) -> float:
@@ -274,7 +303,7 @@ def resampled_quantile(above: Floats, below: Floats, share: float) -> float | No
     squares = float(rest @ rest), float(rest @ centred), float(centred @ centred)
     if not squares[0] > 0:
         return ratio
-    cubes = tuple(float(np.sum(rest**power * centred ** (3 - power))) for power in (3, 2, 1, 0))
+    cubes = tuple(_sum_of_cubes(rest, power, centred, 3 - power) for power in (3, 2, 1, 0))
     error = math.sqrt(squares[0]) / total
     wanted = NormalDist().inv_cdf(share)
 
@@ -290,6 +319,15 @@ def resampled_quantile(above: Floats, below: Floats, share: float) -> float | No
         middle = (low + high) / 2
         low, high = (middle, high) if too_low(middle) else (low, middle)
     return ratio + (low + high) / 2
+
+
+def _sum_of_cubes(first: Floats, power: int, second: Floats, other: int) -> float:
+    if not power or not other:
+        return float(np.sum(first**power if power else second**other))
+    squared, single = (first, second) if power > other else (second, first)
+    product = squared**2
+    product *= single
+    return float(np.sum(product))
 
 
 def studentised_interval(above: Floats, below: Floats, level: float) -> tuple[float, float]:

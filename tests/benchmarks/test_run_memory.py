@@ -18,14 +18,16 @@ MOST_TIMES = 1.3
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Files of runs, each of ten times as many trials as the one before."""
+def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
+    """Files of two runs, each of ten times as many trials as those of the file before, and the older run of each."""
     folder = tmp_path_factory.mktemp("runs")
     small = folder / "small.db"
     asked = [sys.executable, "-m", "toolbelt", "eval", "run", "--limit", "200", "--store", str(small)]
     subprocess.run(asked, cwd=ROOT, capture_output=True, check=True)
-    found = [folder / f"{copies}.db" for copies in COPIES]
-    for store, copies in zip(found, COPIES, strict=True):
+    found = {}
+    for copies in COPIES:
+        store = folder / f"{copies}.db"
+        found[store] = multiply_run(small, store, copies)
         multiply_run(small, store, copies)
     return found
 
@@ -37,13 +39,21 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         pytest.param(("show",), id="show"),
         pytest.param(("compare",), id="compare"),
         pytest.param(("baseline save --output {store}.json", "gate --baseline {store}.json"), id="save-and-gate"),
+        pytest.param(("gate --baseline {older}",), id="gate-of-two-runs"),
     ],
 )
-def test_E8_ten_times_as_many_trials_take_hardly_more_memory(stores: list[Path], commands: tuple[str, ...]) -> None:
+def test_E8_ten_times_as_many_trials_take_hardly_more_memory(stores: dict[Path, str], commands: tuple[str, ...]) -> None:
     for command in commands:
         peaks = [
-            peak_mb(store.parent, "eval", *command.format(store=store).split(), "--json", "--store", str(store))
-            for store in stores
+            peak_mb(
+                store.parent,
+                "eval",
+                *command.format(store=store, older=older).split(),
+                "--json",
+                "--store",
+                str(store),
+            )
+            for store, older in stores.items()
         ]
         print(f"{command}: {peaks[0]:.0f} MB for 6,000 trials, {peaks[1]:.0f} MB for 60,000")
         assert peaks[1] < MOST_TIMES * peaks[0], command

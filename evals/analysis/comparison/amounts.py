@@ -140,9 +140,9 @@ def _mean(values: NDArray[Any], is_scored: NDArray[np.bool_]) -> NDArray[np.floa
     """Over the scored epochs of each case, added up in their order."""
     total = np.zeros(len(values))
     for epoch in range(values.shape[1]):
-        total += np.where(is_scored[:, epoch], values[:, epoch], 0.0)
-    mean: NDArray[np.float64] = total / is_scored.sum(axis=1)
-    return mean
+        np.add(total, values[:, epoch], out=total, where=is_scored[:, epoch])
+    total /= is_scored.sum(axis=1)
+    return total
 
 
 def _with_interval(contrast: Contrast, means: MeanContrast) -> Contrast:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolbelt.evals.analysis.comparison.comparison import Measure
-from toolbelt.evals.analysis.evidence.case_table import CaseTable
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, take
 from toolbelt.evals.analysis.evidence.evidence import Attempt
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -19,6 +19,8 @@ Places = NDArray[np.integer[Any]]
 NOT_RUN = "not run"
 """The reason of a trial without an outcome; other unscored trials have their outcome as reason."""
 _TOO_LONG = Outcome.CONTEXT_OVERFLOW.value
+_TRIALS = 1 << 16
+"""Of the cases that are summarized at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +143,19 @@ def summarize_cases(table: CaseTable) -> tuple[list[CaseResult], Places]:
     """The different results of cases, and which each has; the order of epochs does not matter."""
     kinds: dict[tuple[str, bool, bool, bool], int] = {}
     of_end = [kinds.setdefault(_reduce(end), len(kinds)) for end in table.ends]
-    epochs = np.sort(np.array(of_end, dtype=np.int16)[table.end_of], axis=1)
-    if table.epochs == 1:
-        rows, codes = np.unique(epochs[:, 0], return_inverse=True)
-        rows = rows[:, None]
-    else:
-        rows, codes = np.unique(epochs, axis=0, return_inverse=True)
-    names = list(kinds)
-    return [_make_result([names[each] for each in row]) for row in rows.tolist()], codes.ravel()
+    kind_of, names = np.array(of_end, dtype=np.int16), list(kinds)
+    numbers: dict[tuple[int, ...], int] = {}
+    codes = np.empty(len(table), np.int32)
+    step = max(1, _TRIALS // max(1, table.epochs))
+    for start in range(0, len(table), step):
+        epochs = np.sort(kind_of[table.end_of[start : start + step]], axis=1)
+        rows, inverse = np.unique(epochs, axis=0, return_inverse=True)
+        known = np.array([numbers.setdefault(tuple(row), len(numbers)) for row in rows.tolist()])
+        codes[start : start + step] = known[inverse.ravel()]
+    ordered = sorted(numbers)
+    rank = np.empty(len(numbers), np.min_scalar_type(len(numbers)))
+    rank[[numbers[row] for row in ordered]] = np.arange(len(ordered))
+    return [_make_result([names[each] for each in row]) for row in ordered], take(rank, codes)
 
 
 def _reduce(attempt: Attempt | None) -> tuple[str, bool, bool, bool]:

@@ -91,7 +91,7 @@ class Flip:
         kind: What sort of case it is.
         change: New − old share of scored epochs that were right, in −1..1; never 0.
         old: The old arm's first scored attempt that was right where the case got worse, wrong where it got better.
-        new: The new arm's first that was the other way round.
+        new: The new arm's first that was the other way round; neither has its figures.
     """
 
     case: str

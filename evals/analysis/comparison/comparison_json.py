@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -71,10 +71,17 @@ def _arm(arm: ArmName, of: SideInfo) -> dict[str, Any]:
 
 
 def _contrasts(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    attempts: dict[int, dict[str, Any]] = {}
+
+    def describe(attempt: Attempt) -> dict[str, Any]:
+        if id(attempt) not in attempts:  # many cases have it in common
+            attempts[id(attempt)] = _attempt(attempt)
+        return attempts[id(attempt)]
+
     for pair in comparison.pairs:
         arms = {"a": _arm(pair.old, comparison.old), "b": _arm(pair.new, comparison.new)}
         for number, contrast in enumerate(pair.contrasts):
-            flipped = None if number else [_flip(flip) for flip in pair.flips]
+            flipped = None if number else [_flip(flip, describe) for flip in pair.flips]
             yield {**arms, **_figures(contrast, comparison), "flipped": flipped}
 
 
@@ -101,13 +108,13 @@ def _figures(contrast: Contrast, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _flip(flip: Flip) -> dict[str, Any]:
+def _flip(flip: Flip, describe: Callable[[Attempt], dict[str, Any]]) -> dict[str, Any]:
     return {
         "case": flip.case,
         "kind": flip.kind,
         "change": flip.change,
-        "old": _attempt(flip.old),
-        "new": _attempt(flip.new),
+        "old": describe(flip.old),
+        "new": describe(flip.new),
     }
 
 

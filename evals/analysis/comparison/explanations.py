@@ -56,7 +56,8 @@ def find_flips(
         for at in np.flatnonzero(is_kept).tolist():
             number = int(numbers[at])
             kind = cases.groups[cases.group_of[number]].kind
-            attempts = [table.attempt(int(places[at]), int(epochs[at])) for table, (places, epochs) in (old, new)]
+            # As cases have them in common: with figures, of which a flip says nothing, each would be one of its own.
+            attempts = [table.ends[table.end_of[places[at], epochs[at]]] for table, (places, epochs) in (old, new)]
             flips.append(Flip(cases.find_id(number), kind, float(changes[number]), *filter(None, attempts)))
         ends = [table.end_of[cells][~is_kept] for table, cells in (old, new)]
         alike, counts = np.unique(np.column_stack(ends), axis=0, return_counts=True)

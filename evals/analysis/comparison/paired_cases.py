@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from toolbelt.evals.analysis.comparison.case_groups import NOT_RUN, CaseGroup, CaseResult, Places, summarize_cases
 from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, NothingFitted, Unpaired
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes
-from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table, count, take
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 
 _ABSENT = -1
+_PART = 1 << 16
+"""Cases that are grouped at once, so that little is held beside the result."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +64,8 @@ class PairedCases:
             type_: Of the array.
             of: Which cases; all if `None`.
         """
-        return np.array([value(group) for group in self.groups], dtype=type_)[
-            self.group_of if of is None else self.group_of[of]
-        ]
+        values = np.array([value(group) for group in self.groups], dtype=type_)
+        return take(values, self.group_of if of is None else take(self.group_of, of))
 
     def find(self, is_wanted: Callable[[CaseGroup], bool]) -> Places:
         """The numbers of the cases of some groups."""
@@ -76,8 +77,8 @@ class PairedCases:
 
     def count_groups(self, of: Places | None = None) -> Iterator[tuple[CaseGroup, int]]:
         """The groups and how many cases they have, of all or of some cases."""
-        counts = np.bincount(self.group_of if of is None else self.group_of[of], minlength=len(self.groups))
-        return ((group, int(cases)) for group, cases in zip(self.groups, counts, strict=True) if cases)
+        counts = count(self.group_of if of is None else take(self.group_of, of), len(self.groups))
+        return ((group, cases) for group, cases in zip(self.groups, counts, strict=True) if cases)
 
     def find_id(self, number: int) -> str:
         """The id of a case."""
@@ -169,9 +170,8 @@ def pair_cases(
     for table, at in zip((before, after), places, strict=True):
         found, codes = summarize_cases(table)
         results.append((*found, CaseResult(0, epochs, (NOT_RUN,) * epochs)))  # the last, as absent is -1
-        result_of.append(np.append(codes, len(found))[at])
-    keys = (kind_of * len(results[0]) + result_of[0]) * len(results[1]) + result_of[1]
-    different, group_of = np.unique(keys, return_inverse=True)
+        result_of.append(take(np.append(codes, len(found)), at))
+    different, group_of = _number_groups(kind_of, len(results[0]), result_of[0], len(results[1]), result_of[1])
     groups = []
     for key in different.tolist():
         rest, last = divmod(key, len(results[1]))
@@ -179,14 +179,29 @@ def pair_cases(
         groups.append(CaseGroup(kinds[kind], results[0][first], results[1][last]))
     return PairedCases(
         tuple(groups),
-        group_of.astype(np.min_scalar_type(len(groups))),
+        group_of,
         _label_clusters(before, after, places),
         before,
         after,
         places,
-        max(0, cases - len(keys)),
+        max(0, cases - len(group_of)),
         epochs,
     )
+
+
+def _number_groups(kinds: Places, olds: int, old: Places, news: int, new: Places) -> tuple[NDArray[np.int64], Places]:
+    """What different cases are of, as one number each, and the place among those of each case."""
+
+    def keys(start: int) -> NDArray[np.int64]:
+        kind, before, after = (column[start : start + _PART].astype(np.int64) for column in (kinds, old, new))
+        return (kind * olds + before) * news + after
+
+    starts = range(0, len(kinds), _PART)
+    different = np.unique(np.concatenate([np.empty(0, np.int64), *(np.unique(keys(start)) for start in starts)]))
+    group_of = np.empty(len(kinds), np.min_scalar_type(len(different)))
+    for start in starts:
+        group_of[start : start + _PART] = np.searchsorted(different, keys(start))
+    return different, group_of
 
 
 def is_right_by(measure: Measure, attempt: Attempt) -> bool:
@@ -218,9 +233,13 @@ def _pair_places(old: CaseTable, new: CaseTable) -> tuple[Places, Places]:
 def _label_kinds(old: CaseTable, new: CaseTable, places: tuple[Places, Places]) -> tuple[list[str], Places]:
     """The kinds, and that of each case; where the arms disagree, that of the old one."""
     kinds = list(dict.fromkeys((*old.names.kind_names, *new.names.kind_names)))
+    type_ = np.min_scalar_type(len(kinds)).type
     before, after = (
-        np.array([*(kinds.index(kind) for kind in table.names.kind_names), 0])[np.append(table.names.kinds, -1)][at]
-        for table, at in zip((old, new), places, strict=True)
+        take(
+            np.append(take(np.array([kinds.index(kind) for kind in names.kind_names], type_), names.kinds), type_(0)),
+            at,
+        )
+        for names, at in zip((old.names, new.names), places, strict=True)
     )
     return kinds, np.where(places[0] == _ABSENT, after, before)
 

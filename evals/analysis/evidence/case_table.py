@@ -5,6 +5,8 @@ A table is read like a mapping of `CaseEvidence`, made when it is asked for. Sta
 
 from __future__ import annotations
 
+import tempfile
+import weakref
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, ValuesView
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from toolbelt.evals.analysis.evidence.case_names import CaseNames, NameBuilder
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 
 FIGURES = ("definition_tokens", "own_prompt_tokens", "prompt_tokens", "requests", "cost_usd", "latency_seconds")
@@ -20,81 +23,32 @@ _FRACTIONS = frozenset({"cost_usd", "latency_seconds"})
 _NONE = -1
 """Stands for a figure that is not known; figures are never below 0."""
 _MOST_WHOLE = 1 << 53
-_NOT_FINISHED = 0
+_MOST_HELD = 1 << 15
+"""Trials of which figures are held in memory; those of more are in a file, as they are needed one figure at a time."""
+_ROWS = 1024
+"""Cases whose figures are read at once where all cases are gone through."""
 
 
-class CaseNames:
-    """Ids, clusters and kinds of cases, in their order.
+_PART = 1 << 16
+"""Numbers that are worked on at once: numpy makes eight bytes of each index first."""
 
-    Attributes:
-        clusters: A number for each case, the same for the cases of a cluster.
-        kinds: A number for each case, its place in `kind_names`.
-        kind_names: The kinds.
-    """
 
-    def __init__(
-        self,
-        ids: bytes | bytearray,
-        ends: NDArray[np.int64],
-        hashes: NDArray[np.int64],
-        of: Mapping[int, str],
-        kinds: array[int],
-    ) -> None:
-        self._ids, self._ends, self._hashes = ids, ends, hashes
-        self._order = np.argsort(hashes, kind="stable").astype(np.int32)
-        self.kinds: NDArray[np.int32] = np.frombuffer(kinds, np.int32)
-        self.kind_names: tuple[str, ...] = ()
-        self.clusters: NDArray[np.int32] = np.arange(len(ends), dtype=np.int32)
-        self._labels: list[str] = []
-        numbers: dict[str, int] = {}
-        for place, label in of.items():
-            if label not in numbers:
-                namesake = self.find(label)
-                if namesake is None or namesake in of:  # else it is the cluster of the case of that id
-                    namesake = len(ends) + len(self._labels)
-                    self._labels.append(label)
-                numbers[label] = namesake
-            self.clusters[place] = numbers[label]
+def take(values: NDArray[Any], of: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    """`values[of]`, in little memory beside the result."""
+    taken = np.empty((*of.shape, *values.shape[1:]), values.dtype)
+    step = max(1, _PART // max(1, of[:1].size))
+    for start in range(0, len(of), step):
+        taken[start : start + step] = values[of[start : start + step]]
+    return taken
 
-    def __len__(self) -> int:
-        return len(self._ends)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, CaseNames)
-            and np.array_equal(self._ends, other._ends)
-            and self._ids == other._ids
-            and np.array_equal(self.clusters, other.clusters)
-            and self._labels == other._labels
-            and np.array_equal(self.kinds, other.kinds)
-            and self.kind_names == other.kind_names
-        )
-
-    __hash__ = None  # type: ignore[assignment]  # compared alone
-
-    def id(self, place: int) -> str:
-        """The id of a case."""
-        start = 0 if place == 0 else int(self._ends[place - 1])
-        return self._ids[start : int(self._ends[place])].decode(errors="surrogatepass")
-
-    def label(self, place: int) -> str:
-        """The cluster of a case."""
-        number = int(self.clusters[place])
-        return self.id(number) if number < len(self) else self._labels[number - len(self)]
-
-    def kind(self, place: int) -> str:
-        """The kind of a case."""
-        return self.kind_names[int(self.kinds[place])]
-
-    def find(self, case: str) -> int | None:
-        """The place of a case; `None` if it is not there."""
-        wanted = hash(case)
-        at = int(np.searchsorted(self._hashes, wanted, sorter=self._order))
-        while at < len(self) and self._hashes[self._order[at]] == wanted:
-            if self.id(place := int(self._order[at])) == case:
-                return place
-            at += 1
-        return None
+def count(values: NDArray[np.integer[Any]], kinds: int) -> list[int]:
+    """How often each of the numbers below `kinds` is there, in little memory."""
+    counts = np.zeros(kinds, np.int64)
+    for start in range(0, len(values), _PART):
+        counts += np.bincount(values[start : start + _PART], minlength=kinds)
+    numbers: list[int] = counts.tolist()
+    return numbers
 
 
 class CaseTable(Mapping[str, CaseEvidence]):
@@ -111,7 +65,7 @@ class CaseTable(Mapping[str, CaseEvidence]):
         names: CaseNames,
         ends: tuple[Attempt | None, ...],
         end_of: NDArray[np.integer[Any]],
-        figures: Mapping[str, NDArray[Any]],
+        figures: Figures,
         responses: Mapping[str, str],
     ) -> None:
         self.names, self.ends, self.end_of = names, ends, end_of
@@ -121,7 +75,7 @@ class CaseTable(Mapping[str, CaseEvidence]):
         return len(self.names)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.names.id, range(len(self)))
+        return iter(self.names)
 
     def __contains__(self, case: object) -> bool:
         return isinstance(case, str) and self.names.find(case) is not None
@@ -142,26 +96,39 @@ class CaseTable(Mapping[str, CaseEvidence]):
 
     def first_epochs(self, epochs: int) -> CaseTable:
         """The same without later epochs."""
-        figures = {name: column[:, :epochs] for name, column in self._figures.items()}
-        return CaseTable(self.names, self.ends, self.end_of[:, :epochs], figures, self._responses)
+        return CaseTable(self.names, self.ends, self.end_of[:, :epochs], self._figures, self._responses)
 
     def case(self, place: int) -> CaseEvidence:
         """A case by its place."""
-        names, case = self.names, self.names.id(place)
-        attempts = tuple(self.attempt(place, epoch) for epoch in range(self.epochs))
-        return CaseEvidence(case, names.label(place), names.kind(place), attempts, self._responses.get(case, ""))
+        return next(self.cases(range(place, place + 1)))
+
+    def cases(self, places: range) -> Iterator[CaseEvidence]:
+        """Cases by their places, which are consecutive."""
+        names, columns = self.names, self._figures.read_rows(places)
+        for row, place in enumerate(places):
+            case = names.id(place)
+            attempts = tuple(
+                self._make_attempt(place, epoch, {name: column[row, epoch] for name, column in columns.items()})
+                for epoch in range(self.epochs)
+            )
+            yield CaseEvidence(case, names.label(place), names.kind(place), attempts, self._responses.get(case, ""))
 
     def attempt(self, place: int, epoch: int) -> Attempt | None:
         """A trial; `None` where it has not finished."""
+        columns = self._figures.read_rows(range(place, place + 1))
+        return self._make_attempt(place, epoch, {name: column[0, epoch] for name, column in columns.items()})
+
+    def _make_attempt(self, place: int, epoch: int, values: Mapping[str, Any]) -> Attempt | None:
         if (end := self.ends[self.end_of[place, epoch]]) is None:
             return None
-        figures: dict[str, Any] = {name: _plain(name, column[place, epoch]) for name, column in self._figures.items()}
+        figures: dict[str, Any] = {name: _plain(name, value) for name, value in values.items()}
         return Attempt(end.outcome, end.covered, end.called, end.missing, end.surplus, **figures)
 
     def figure(self, name: str, of: NDArray[Any]) -> NDArray[Any]:
         """A figure of each trial of some cases, of shape (cases, epochs); below 0 where it is not known."""
-        found: NDArray[Any] = self._figures[name][of]
-        return found
+        column = self._figures.read(name)
+        is_all = len(of) == len(column) and bool((of[1:] > of[:-1]).all())
+        return (column if is_all else take(column, of))[:, : self.epochs]
 
     def by_end(
         self, value: Callable[[Attempt | None], Any], type_: DTypeLike = bool, of: NDArray[Any] | None = None
@@ -174,8 +141,7 @@ class CaseTable(Mapping[str, CaseEvidence]):
             of: Places of the cases; all if `None`.
         """
         values = np.array([value(end) for end in self.ends], dtype=type_)
-        found: NDArray[Any] = values[self.end_of if of is None else self.end_of[of]]
-        return found
+        return take(values, self.end_of if of is None else take(self.end_of, of))
 
     def count_ends(self, places: NDArray[np.integer[Any]] | None = None) -> Iterator[tuple[Attempt, int]]:
         """The different ends of finished trials, without figures, and how many trials had them.
@@ -183,9 +149,9 @@ class CaseTable(Mapping[str, CaseEvidence]):
         Args:
             places: Of the cases; all if `None`.
         """
-        ends = self.end_of if places is None else self.end_of[places]
-        counts = np.bincount(ends.ravel(), minlength=len(self.ends)).tolist()
-        return ((end, count) for end, count in zip(self.ends, counts, strict=True) if end is not None and count)
+        ends = self.end_of if places is None else take(self.end_of, places)
+        counts = count(ends.ravel(), len(self.ends))
+        return ((end, trials) for end, trials in zip(self.ends, counts, strict=True) if end is not None and trials)
 
 
 class _Cases(ValuesView[CaseEvidence]):
@@ -194,7 +160,60 @@ class _Cases(ValuesView[CaseEvidence]):
         self._table = table
 
     def __iter__(self) -> Iterator[CaseEvidence]:
-        return map(self._table.case, range(len(self._table)))
+        table = self._table
+        for start in range(0, len(table), _ROWS):
+            yield from table.cases(range(start, min(start + _ROWS, len(table))))
+
+
+class Figures:
+    """The figures of an arm's trials; of many trials in a file, of which one figure is in memory at a time.
+
+    Args:
+        columns: By name, each of shape (cases, epochs); those of one value take no memory.
+        shape: That of all.
+    """
+
+    def __init__(self, columns: Iterable[tuple[str, NDArray[Any]]], shape: tuple[int, int]) -> None:
+        self._shape, self._held = shape, dict[str, NDArray[Any]]()
+        self._stored: dict[str, tuple[int, np.dtype[Any]]] = {}
+        self._file = None
+        if shape[0] * shape[1] > _MOST_HELD:
+            try:
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed with the figures
+                weakref.finalize(self, self._file.close)
+            except OSError:
+                pass  # no folder for it: they are held
+        for name, column in columns:
+            if not self._store(name, column):
+                self._held[name] = column
+
+    def _store(self, name: str, column: NDArray[Any]) -> bool:
+        if self._file is None or 0 in column.strides:
+            return False
+        try:
+            start = self._file.seek(0, 2)
+            if self._file.write(column.data.cast("B")) != column.nbytes:
+                return False
+        except OSError:  # the disk is full
+            return False
+        self._stored[name] = start, column.dtype
+        return True
+
+    def read(self, name: str) -> NDArray[Any]:
+        """A figure of all trials, of shape (cases, epochs); below 0 where it is not known."""
+        return self._read(name, range(self._shape[0]))
+
+    def read_rows(self, places: range) -> dict[str, NDArray[Any]]:
+        """All figures of consecutive cases."""
+        return {name: self._read(name, places) for name in FIGURES}
+
+    def _read(self, name: str, places: range) -> NDArray[Any]:
+        if name in self._held:
+            return self._held[name][places.start : places.stop]
+        assert self._file is not None  # noqa: S101  it was stored there
+        (start, type_), epochs = self._stored[name], self._shape[1]
+        self._file.seek(start + places.start * epochs * type_.itemsize)
+        return np.fromfile(self._file, type_, len(places) * epochs).reshape(-1, epochs)
 
 
 class TableBuilder:
@@ -203,30 +222,36 @@ class TableBuilder:
     Args:
         epochs: How often each case is asked.
         make_end: An attempt without figures from what `add` calls its end.
+        before: Of another arm; its names are taken as long as they are the same.
     """
 
-    def __init__(self, epochs: int, make_end: Callable[[Any], Attempt]) -> None:
+    def __init__(self, epochs: int, make_end: Callable[[Any], Attempt], before: CaseTable | None = None) -> None:
         self._epochs, self._make_end = epochs, make_end
-        self._ids, self._lengths, self._hashes = bytearray(), array("q"), array("q")
-        self._clusters: dict[int, str] = {}
-        self._kinds, self._kind_of = array("i"), dict[str, int]()
+        self._names = NameBuilder()
         self._ends: dict[Hashable, int] = {}
-        self._cells, self._end_of = array("q"), array("i")
+        self._end_of = _Column()
+        self._cells: array[int] | None = None  # `None` as long as no trial is left out and they come in their order
         self._figures = {name: _Column() for name in FIGURES}
         self._last: str | None = None
-        self._is_gathered = False
+        self._count = 0
+        self._shared = None if before is None else before.names
 
     def begin(self, case: str, cluster: str, kind: str) -> None:
         """What follows is of that case."""
         if case == self._last:
             return
         self._last = case
-        if cluster != case:
-            self._clusters[len(self._lengths)] = cluster
-        self._ids += case.encode(errors="surrogatepass")
-        self._lengths.append(len(self._ids))
-        self._hashes.append(hash(case))
-        self._kinds.append(self._kind_of.setdefault(kind, len(self._kind_of)))
+        self._count += 1
+        if self._shared is not None:
+            if self._shared.is_at(self._count - 1, case, cluster, kind):
+                return
+            self._unshare(self._shared, self._count - 1)
+        self._names.add(case, cluster, kind)
+
+    def _unshare(self, names: CaseNames, count: int) -> None:
+        self._shared = None
+        for place in range(count):
+            self._names.add(names.id(place), names.label(place), names.kind(place))
 
     def add(self, epoch: int, end: Hashable, figures: Iterable[float | None]) -> None:
         """Add a finished trial of the case.
@@ -236,56 +261,53 @@ class TableBuilder:
             end: What `make_end` takes; equal for trials that ended alike.
             figures: In the order of `FIGURES`.
         """
-        self._cells.append((len(self._lengths) - 1) * self._epochs + epoch)
+        cell, trials = (self._count - 1) * self._epochs + epoch, len(self._end_of.values)
+        if self._cells is None and cell != trials:
+            self._cells = array("q", range(trials))
+        if self._cells is not None:
+            self._cells.append(cell)
         self._end_of.append(self._ends.setdefault(end, len(self._ends) + 1))
         for column, figure in zip(self._figures.values(), figures, strict=True):
             column.append(_NONE if figure is None else figure)
 
-    def finish(self, before: CaseTable | None = None, responses: Mapping[str, str] | None = None) -> CaseTable:
+    def finish(self, responses: Mapping[str, str] | None = None) -> CaseTable:
         """The table.
 
         Args:
-            before: Of another arm; its names are taken if they are the same.
             responses: Digests of recorded responses by case.
         """
-        hashes = np.frombuffer(self._hashes, np.int64)
-        _, firsts = np.unique(hashes, return_index=True)
-        if len(firsts) < len(hashes) and not self._is_gathered:
-            return self._gathered().finish(before, responses)
-        names = CaseNames(self._ids, np.frombuffer(self._lengths, np.int64), hashes, self._clusters, self._kinds)
-        names.kind_names = tuple(self._kind_of)
-        if before is not None and before.names == names:
-            names = before.names
-        shape, cells = (len(hashes), self._epochs), np.frombuffer(self._cells, np.int64)
+        if self._shared is not None and len(self._shared) != self._count:
+            self._unshare(self._shared, self._count)
+        names = self._shared
+        if names is None:
+            names, may_repeat = self._names.finish(), self._names.may_repeat
+            if may_repeat and len(names) != len(set(names)):
+                return self._gathered(names).finish(responses)
+            self._names = NameBuilder()
+        shape = self._count, self._epochs
+        cells = slice(len(self._end_of.values)) if self._cells is None else np.frombuffer(self._cells, np.int64)
         end_of = np.zeros(shape, np.min_scalar_type(len(self._ends)))
-        end_of.ravel()[cells] = np.frombuffer(self._end_of, np.int32)
-        figures = {}
-        for name in FIGURES:
-            figures[name] = _compact(np.asarray(self._figures.pop(name).values), cells, shape)
-        ends = (None, *map(self._make_end, self._ends))
-        return CaseTable(names, ends, end_of, figures, responses or {})
+        end_of.ravel()[cells] = np.asarray(self._end_of.values)
+        columns = ((name, _compact(np.asarray(self._figures.pop(name).values), cells, shape)) for name in FIGURES)
+        table_ends = (None, *map(self._make_end, self._ends))
+        return CaseTable(names, table_ends, end_of, Figures(columns, shape), responses or {})
 
-    def _gathered(self) -> TableBuilder:
+    def _gathered(self, names: CaseNames) -> TableBuilder:
         """The same trials, those of a case together, at the place of its first."""
-        starts = [0, *self._lengths]
-        ids = [
-            self._ids[start:end].decode(errors="surrogatepass")
-            for start, end in zip(starts, self._lengths, strict=False)
-        ]
-        kinds, ends = list(self._kind_of), list(self._ends)
+        ids, ends = list(names), list(self._ends)
         trials: dict[str, list[int]] = {case: [] for case in ids}
         first = {case: place for place, case in reversed(list(enumerate(ids)))}
-        for number, cell in enumerate(self._cells):
+        cells = range(len(self._end_of.values)) if self._cells is None else self._cells
+        for number, cell in enumerate(cells):
             trials[ids[cell // self._epochs]].append(number)
         gathered = TableBuilder(self._epochs, self._make_end)
-        gathered._is_gathered = True
         for case, numbers in trials.items():
-            gathered.begin(case, self._clusters.get(first[case], case), kinds[self._kinds[first[case]]])
+            gathered.begin(case, names.label(first[case]), names.kind(first[case]))
             for number in numbers:
                 figures = (
                     None if (value := column.values[number]) == _NONE else value for column in self._figures.values()
                 )
-                gathered.add(self._cells[number] % self._epochs, ends[self._end_of[number] - 1], figures)
+                gathered.add(cells[number] % self._epochs, ends[self._end_of.values[number] - 1], figures)
         return gathered
 
 
@@ -322,7 +344,9 @@ def _without_figures(attempt: Attempt) -> Attempt:
     return Attempt(attempt.outcome, attempt.covered, attempt.called, attempt.missing, attempt.surplus)
 
 
-def _compact(values: NDArray[np.float64], cells: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[Any]:
+def _compact(
+    values: NDArray[np.float64], cells: NDArray[np.int64] | slice[None, int, None], shape: tuple[int, int]
+) -> NDArray[Any]:
     """A column in the fewest bytes that hold its values, of that shape."""
     if not len(values) or (values == values[0]).all():
         return np.broadcast_to(values[0] if len(values) else np.float64(_NONE), shape)

@@ -102,13 +102,13 @@ class StoredRun:
         # The names are this module's own.
         columns = _COLUMNS.format(cost=_WITH_ORIGINAL_COST if self._about.responses else "cost_usd")
         query = f"SELECT {columns} FROM trials WHERE run = ? AND arm = ? ORDER BY {order}"  # noqa: S608
-        builder = TableBuilder(epochs, _make_end)
+        builder = TableBuilder(epochs, _make_end, before)
         with read_snapshot(self._connection):
             for case, cluster, kind, epoch, *rest in self._connection.execute(query, (self._run, arm, *grid)):
                 builder.begin(case, cluster, kind)
                 builder.add(epoch, tuple(rest[:_ENDS]), rest[_ENDS:])
             answers = read_answers(self._connection, self._run, arm) if self._about.responses else {}
-        return builder.finish(before, answers)
+        return builder.finish(answers)
 
 
 def _make_end(texts: tuple[Any, ...]) -> Attempt:

@@ -81,7 +81,7 @@ def test_E8_trials_of_a_case_that_do_not_come_together_are_put_together() -> Non
 def test_arms_that_were_asked_the_same_share_its_names() -> None:
     cases = {"a": CaseEvidence("a", "a", "single", (Attempt(Outcome.CORRECT, covered=True),))}
     first = as_table(cases, 1)
-    builder = TableBuilder(1, lambda end: end)
+    builder = TableBuilder(1, lambda end: end, first)
     builder.begin("a", "a", "single")
     builder.add(0, Attempt(Outcome.CORRECT, covered=True), [0, None, None, 1, None, None])
-    assert builder.finish(first).names is first.names
+    assert builder.finish().names is first.names
