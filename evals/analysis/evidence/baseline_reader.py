@@ -150,14 +150,14 @@ class _Cases:
 
     def read(self, arm: int, epochs: int, before: CaseTable | None) -> CaseTable:
         """The cases of an arm; their names are those of the arm before, if they are the same."""
-        builder = TableBuilder(epochs, _make_end)
+        builder = TableBuilder(epochs, _make_end, before)
         for names, attempts in zip(self._names, self._attempts[arm], strict=True):
             builder.begin(*names)
             for epoch, (outcome, *figures) in enumerate(attempts):
                 more = figures.pop() if len(figures) == len(COLUMNS) else {}
                 end = tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in more.items())
                 builder.add(epoch, (outcome, end), (*figures, None))
-        return builder.finish(before, {case: digests[arm] for case, digests in self._responses})
+        return builder.finish({case: digests[arm] for case, digests in self._responses})
 
 
 def _make_end(end: tuple[str, tuple[tuple[str, Any], ...]]) -> Attempt:
