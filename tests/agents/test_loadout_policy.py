@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -349,6 +349,14 @@ def test_L14_what_is_disabled_or_hidden_is_answered_like_what_does_not_exist(
         assert one.discover(category=question) == other.discover(category=question)
         assert one.list_active() == other.list_active()
     assert one.tools.to_definitions() == other.tools.to_definitions()
+
+
+def test_L14_a_disabled_tool_does_not_show_by_the_order_of_plugins() -> None:
+    tools = [tool("status", plugin="a"), tool("list", plugin="b"), tool("push", plugin="a")]
+    without = ToolLoadout("some", discoverable_patterns=("*",), default_plugins=frozenset())
+    disabled = replace(without, disabled_plugins=frozenset({"a/status"}))
+    assert offered(over(ToolRegistry(tools[1:]), "some", ToolLoadoutRegistry([without]))) == ["b", "a"]
+    assert offered(over(ToolRegistry(tools), "some", ToolLoadoutRegistry([disabled]))) == ["b", "a"]
 
 
 def test_L14_of_what_a_model_asks_for_an_answer_repeats_a_hundred_characters() -> None:

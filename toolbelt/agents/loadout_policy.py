@@ -278,7 +278,10 @@ class LoadoutPolicy(SessionPolicy):
         """The plugins with those of these tools that are available; none without any."""
         # All are asked at once: one that does not answer takes no time from another.
         there = {tool.name: tool for tool in self._tools.narrowed(names).get_available()}
-        for plugin in self._tools.catalog.plugins:
+        permitted = self._active_names | self._discoverable_names
+        # The order of plugins is that of their first tools: a tool that is disabled must not show by it.
+        visible = self._tools.narrowed(tool.name for tool in self._tools.get_all() if tool.name in permitted)
+        for plugin in visible.catalog.plugins:
             if available := tuple(there[tool.name] for tool in plugin.tools if tool.name in there):
                 yield plugin, available
 
