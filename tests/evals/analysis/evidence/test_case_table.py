@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.evals.analysis.evidence.case_table import FIGURES, TableBuilder, as_table
+from toolbelt.evals.analysis.evidence import case_table
+from toolbelt.evals.analysis.evidence.case_table import FIGURES, CaseTable, TableBuilder, as_table
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -47,6 +53,84 @@ def test_E8_a_table_holds_what_it_was_made_of(cases: Mapping[str, CaseEvidence])
     assert sum(count for _, count in table.count_ends()) == sum(
         attempt is not None for case in cases.values() for attempt in case.attempts
     )
+
+
+@given(CASES, CASES)
+def test_E8_arms_share_the_names_of_the_cases_that_both_were_asked(
+    old: Mapping[str, CaseEvidence], new: Mapping[str, CaseEvidence]
+) -> None:
+    assert _after(as_table(old, 2), old).names == as_table(old, 2).names
+    assert list(_after(as_table(old, 2), new).values()) == list(new.values())
+    first = dict(list(old.items())[:-1])
+    assert list(_after(as_table(old, 2), first).values()) == list(first.values())
+
+
+def _after(before: CaseTable, cases: Mapping[str, CaseEvidence]) -> CaseTable:
+    """A table of the ends of cases, and of the figures, made after that of another arm."""
+    builder = TableBuilder(2, lambda end: end, before)
+    for case in cases.values():
+        builder.begin(case.case, case.cluster, case.kind)
+        for epoch, attempt in enumerate(case.attempts):
+            if attempt is not None:
+                end = Attempt(attempt.outcome, attempt.covered, attempt.called, attempt.missing, attempt.surplus)
+                builder.add(epoch, end, [getattr(attempt, name) for name in FIGURES])
+    return builder.finish()
+
+
+@contextmanager
+def _no_larger_files() -> Iterator[None]:
+    """Files of some bytes at most, as on a disk that is full."""
+    import resource  # which Windows does not have
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+FULL = pytest.param("full", marks=pytest.mark.skipif(os.name == "nt", reason="Windows limits no process's files"))
+
+
+@pytest.mark.parametrize("disk", ["whole", FULL, "without-a-folder"])
+def test_E8_figures_of_many_trials_are_the_same_from_a_file_and_without_room_for_one(
+    disk: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cases = {
+        case: CaseEvidence(
+            case,
+            case,
+            "single",
+            (
+                Attempt(
+                    Outcome.CORRECT,
+                    covered=True,
+                    definition_tokens=number,
+                    prompt_tokens=number << 33,
+                    requests=1,
+                    cost_usd=number / 7,
+                ),
+                None if number % 3 else Attempt(Outcome.WRONG_TOOL, covered=False, definition_tokens=2),
+            ),
+        )
+        for number, case in enumerate("abcdefgh")
+    }
+    monkeypatch.setattr(case_table, "_MOST_HELD", 4)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if disk != "without-a-folder" else tmp_path / "gone"))
+    if disk == "full":
+        with _no_larger_files():
+            table = as_table(cases, 2)
+    else:
+        table = as_table(cases, 2)
+    assert list(table.values()) == list(cases.values())
+    assert [table["f"], table.attempt(2, 0)] == [cases["f"], cases["c"].attempts[0]]
+    shown = table.figure("definition_tokens", np.array([3, 0]))
+    assert shown.tolist() == [[3, 2], [0, 2]]
+    assert table.first_epochs(1).figure("cost_usd", np.arange(8)).ravel().tolist() == [
+        number / 7 for number in range(8)
+    ]
+    assert bool(table._figures._stored) == (disk == "whole")
 
 
 @given(CASES)
