@@ -135,7 +135,7 @@ def run_eval(
         engine: What runs the trials: `process` (this one), or `dask`, `dask:N` or `dask:HOST:PORT`, the workers of a
             Dask cluster. Where those are started here, a script needs `if __name__ == "__main__":` around the call.
         on_note: Called with everything that should be known before the run is trusted; `Run.notes` has the same.
-        on_trial: Called with each trial that is finished and stored.
+        on_trial: Called with each trial that is finished and stored, but for those stored while it is interrupted.
 
     Returns:
         The run; `end` is `incomplete` where a cap or the infrastructure ended it.
@@ -225,7 +225,7 @@ def resume_run(
         offline: As for `run_eval`.
         engine: As for `run_eval`.
         on_note: Called with each note; `Run.notes` has the same.
-        on_trial: Called with each trial that is finished and stored.
+        on_trial: Called with each trial that is finished and stored, but for those stored while it is interrupted.
 
     Raises:
         NotFoundError: no such run.

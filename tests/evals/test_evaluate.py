@@ -125,7 +125,8 @@ def test_E8_it_can_be_interrupted_where_an_event_loop_is_running(office: Path) -
     with RunStore(DEFAULT_FILE) as store:
         [row] = store.runs()
     assert row.status == "interrupted"
-    assert len(finished) == row.finished < row.plan.size
+    assert row.finished - len(finished) in {0, 1}  # one may be stored at the moment of the interrupt
+    assert row.finished < row.plan.size
 
 
 def test_E9_what_should_be_known_is_a_value(office: Path) -> None:

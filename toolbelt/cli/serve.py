@@ -140,9 +140,10 @@ def serve(
     surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
     of_agent: AgentSurface | None = None
     if agent is not None:
-        if project.agents[agent].search:
+        spec = get_agent(project, agent)
+        if spec.search:
             notify(f"agents.{agent}.search is for sessions; a gateway lists all tools of an agent's turn", "warning")
-        of_agent = make_agent_surface(get_agent(project, agent), project.toolkits, project.catalog, surface, names)
+        of_agent = make_agent_surface(spec, project.toolkits, project.catalog, surface, names)
         surface = of_agent.whole
     elif settings is not None:
         surface = list_pinned(surface, settings, find_pinned(settings, project.catalog, project.registry), names)
