@@ -71,7 +71,7 @@ search-projects: $(READY)  ## pydantic-ai's and FastMCP's own search against the
 	build/search/bin/pip install -q --disable-pip-version-check pydantic-ai-slim==2.68.0 fastmcp==4.1.2
 	$(BIN)/pytest tests/real/test_search_projects.py
 
-simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics.md; an hour
+simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics-checks.md; an hour
 	@nice $(BIN)/python -m tests.evals.statistics.simulation
 	@nice $(BIN)/python -m tests.evals.statistics.sequential_simulation
 

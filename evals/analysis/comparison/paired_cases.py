@@ -276,7 +276,7 @@ def find_uneven_clusters(sizes: Sequence[ClusterSizes]) -> ClusterSizes | None:
     """The sizes that differ most, of several comparisons, if they differ so much that few clusters may carry a result.
 
     They do if the largest cluster has at least three times the cases of the mean one, and its square is over 2% of the
-    squares of all sizes. The simulations behind the rule are in `docs/statistics.md`.
+    squares of all sizes. The simulations behind the rule are in `docs/statistics-checks.md`.
     """
     most = max(sizes, default=ClusterSizes())
     return most if most.weight > _LARGE_WEIGHT else None

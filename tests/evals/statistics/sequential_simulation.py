@@ -1,7 +1,7 @@
 """How often a run that stops when it is decided is wrong, how often it decides, and what it saves (rule X6).
 
 `python -m tests.evals.statistics.sequential_simulation` draws 2,000 runs of each setting, each looked at as it would be
-and once at its end, in a minute; it writes the table of `docs/statistics.md`. `test_sequential.py` draws some of it.
+and once at its end, in a minute; it writes the table of `docs/statistics-checks.md`. `test_sequential.py` draws some.
 """
 
 from __future__ import annotations

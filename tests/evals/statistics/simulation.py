@@ -1,7 +1,7 @@
 """How often the verdict on a share is wrong, and how often it is given, where cases come in clusters and epochs.
 
 `python -m tests.evals.statistics.simulation` draws 500 comparisons of each setting and change, which takes about ten
-minutes of one core, and writes the tables of `docs/statistics.md`. `test_simulation.py` draws fewer of some.
+minutes of one core, and writes the tables of `docs/statistics-checks.md`. `test_simulation.py` draws fewer of some.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_X6_a_design_that_is_none_is_refused(shares: list[float], alpha: float) 
 
 
 def test_X6_a_clear_loss_is_found_early_and_errors_are_those_of_one_look() -> None:
-    """The whole table is in docs/statistics.md; a correct design fails here once in 10,000 times."""
+    """The whole table is in docs/statistics-checks.md; a correct design fails here once in 10,000 times."""
     setting, runs, most = Setting(724, (1, 1), 1, 0.025, 0.02), 2000, stats.binom.ppf(1 - 1e-4, 2000, ALPHA) / 2000
     for loss, least in ((0.05, 0.3), (0.1, 0.6)):
         clear = simulate(setting, loss, runs)

@@ -1,4 +1,4 @@
-"""A few of the simulations of `docs/statistics.md`, with fewer draws: cases in clusters and epochs (rule E7)."""
+"""A few of the simulations of `docs/statistics-checks.md`, with fewer draws: cases in clusters and epochs (rule E7)."""
 
 from __future__ import annotations
 

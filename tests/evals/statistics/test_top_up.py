@@ -22,7 +22,7 @@ def test_X6_one_level_for_all_looks_is_that_published(looks: int, bound: float) 
 
 
 def test_X6_top_up_decides_nearly_as_often_as_all_epochs_and_errs_as_one_look() -> None:
-    """The whole table is in docs/statistics.md; a correct design fails here once in 10,000 times."""
+    """The whole table is in docs/statistics-checks.md; a correct design fails here once in 10,000 times."""
     setting, runs, most = Setting(724, (1, 1), 3, 0.0, 0.02, flaky=0.1), 500, stats.binom.ppf(1 - 1e-4, 500, ALPHA)
     equal = simulate(setting, Change.NONE, 0.0, runs)
     assert share(equal.once, PASSED) < 0.7

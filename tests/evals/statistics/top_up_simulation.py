@@ -1,7 +1,7 @@
 """How often `eval gate --top-up` is wrong, how often it decides, and how many epochs it asks (rule X6).
 
 `python -m tests.evals.statistics.top_up_simulation` draws 2,000 runs of each setting, in a minute; it writes the
-table of `docs/statistics.md`. `test_top_up.py` draws some of it.
+table of `docs/statistics-checks.md`. `test_top_up.py` draws some of it.
 """
 
 from __future__ import annotations
