@@ -304,7 +304,11 @@ def test_X5_a_scheduler_with_tls_is_asked_as_dask_is_configured(work: Path, tmp_
     }
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=1, security=own, dashboard_address=None, local_directory=str(tmp_path / "w")
+            n_workers=1,
+            threads_per_worker=1,
+            security=own,
+            dashboard_address="127.0.0.1:0",
+            local_directory=str(tmp_path / "w"),
         ) as cluster,
         configured(settings),
     ):
