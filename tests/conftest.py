@@ -66,6 +66,11 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of clusters first: they wait much, and workers that share them at the end start a cluster each."""
+    items.sort(key=lambda item: "engines" not in item.path.parts)
+
+
 def pytest_collection_finish() -> None:
     """Collect garbage again, but not among the tests and modules that there are."""
     gc.freeze()
