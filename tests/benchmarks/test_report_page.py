@@ -69,6 +69,7 @@ def test_a_page_of_20_000_trials_is_searched_at_once_and_keeps_little_in_memory(
         page.fill("#find", "")
         expect(page.locator(COUNT)).to_have_text("20,000 trials")
         page.locator(CELLS).first.click()
+        expect(page.locator("#trial-eyebrow")).to_contain_text("trial")  # it is open: keys go to it
         for _ in range(50):
             page.keyboard.press("j")
         expect(page.locator("#trial-eyebrow")).to_contain_text("trial 154")
