@@ -259,8 +259,8 @@ def gate_run(
     *,
     arms: str | Sequence[str] = (),
     seed: int = 0,
-    top_up: bool = False,
     store: str | Path | None = None,
+    top_up: bool = False,
     api_base: str | None = None,
     transport: Transport | str = Transport.AUTO,
     max_concurrency: int = 8,
@@ -281,9 +281,9 @@ def gate_run(
         limits: What is tolerated.
         arms: Only these.
         seed: Of what is drawn for intervals.
+        store: The file of runs, as for `run_eval`; that of the run if one is given.
         top_up: Ask a further epoch of the arms whose verdict is open, up to the epochs of the baseline, and look again.
             It can be called again where it was interrupted. All that follows is for this.
-        store: The file of runs, as for `run_eval`; that of the run if one is given.
         api_base: As for `resume_run`; likewise the rest.
 
     Returns:
@@ -298,13 +298,17 @@ def gate_run(
     from toolbelt.evals.top_up import gate_and_top_up
 
     options = ExecutionOptions(
-        *(api_base, max_concurrency, timeout_seconds, max_retries, max_cost_usd, max_requests),
+        api_base,
+        max_concurrency,
+        timeout_seconds,
+        max_retries,
+        max_cost_usd,
+        max_requests,
         transport=find_transport(transport),
         response_cache=_paths(response_cache),
         offline=offline,
     )
     path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
-    names = (arms,) if isinstance(arms, str) else arms
 
     def execute(started: Started) -> GateResult:
         with ExitStack() as stack:
@@ -314,12 +318,12 @@ def gate_run(
                 against = stack.enter_context(open_side(of, at))
             if not top_up:
                 side = stack.enter_context(open_side(name, path))
-                return gate.gate_run(side, limits, against, arms=names, seed=seed)
+                return gate.gate_run(side, limits, against, arms=_names(arms), seed=seed)
             if against is None:
                 raise ToolbeltError("top_up asks as many epochs as the baseline has; name one.")
             reporter = CallbackReporter(on_note, on_trial)
             return gate_and_top_up(
-                path, name, against, limits, options, reporter, arms=names, seed=seed, started=started
+                path, name, against, limits, options, reporter, arms=_names(arms), seed=seed, started=started
             )
 
     return _outside_the_loop(execute)

@@ -264,7 +264,7 @@ def asking_options(
         max_requests: int | None,
     ) -> AskingOptions:
         return AskingOptions(
-            *(api_base, max_concurrency, timeout, max_retries, max_cost, max_requests), Transport(transport)
+            api_base, max_concurrency, timeout, max_retries, max_cost, max_requests, Transport(transport)
         )
 
     return gathered("asking", make, options)

@@ -56,8 +56,8 @@ def test_D6_members_that_disagree_are_warned_of(toolbelt: Toolbelt, small: Path)
         "catalog: small.yaml\ntoolkits: {ops: {tools: [push: {a: 1}, git/push: {a: 2}]}}\n"
     )
     for command in (("list",), ("inspect", "ops")):
-        told = "'push' and 'git/push' both mean 'git/push' with other overrides; 'git/push' applies. Keep one."
-        assert toolbelt("toolkit", *command).err == f"warning: toolkit 'ops': {told}\n"
+        message = "'push' and 'git/push' both mean 'git/push' with other overrides; 'git/push' applies. Keep one."
+        assert toolbelt("toolkit", *command).err == f"warning: toolkit 'ops': {message}\n"
 
 
 def test_the_list_as_json(toolbelt: Toolbelt, kits: Path) -> None:

@@ -187,7 +187,7 @@ def is_baseline(path: Path) -> bool:
             if _is_said(json.loads("".join(_read_head(lines)) + _END)):
                 return True
     except (ToolbeltError, OSError, ValueError, RecursionError):
-        pass  # it may be laid out otherwise, and is read whole
+        pass  # it may be in another layout, and is read whole
     try:
         text = _read(path, str(path))
     except ToolbeltError:
@@ -244,14 +244,14 @@ def parse_baseline(text: str, source: str) -> Baseline:
 
 
 def parse_lines(lines: Iterable[str], source: str) -> Baseline | None:
-    """A baseline from its lines, one at a time, as `format_baseline` lays them out.
+    """A baseline from its lines, one at a time, in the layout of `format_baseline`.
 
     Args:
         lines: With their ends.
         source: What to call it.
 
     Returns:
-        `None` where it is laid out otherwise, or anything is wrong with it: `parse_baseline` finds out what.
+        `None` where it is in another layout, or anything is wrong with it: `parse_baseline` finds out what.
     """
     rest = iter(lines)
     try:
@@ -277,7 +277,7 @@ def parse_lines(lines: Iterable[str], source: str) -> Baseline | None:
 
 
 class _OtherLayoutError(ValueError):
-    """The file is not laid out as it is written."""
+    """The file is not in the layout of `format_baseline`."""
 
 
 def _read_head(lines: Iterator[str]) -> list[str]:

@@ -158,9 +158,9 @@ def test_X6_a_killed_top_up_goes_on_and_asks_nothing_twice(
             assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(how)
-        told = process.communicate(timeout=60)[1].decode()
+        printed = process.communicate(timeout=60)[1].decode()
     assert process.returncode == (130 if how is signal.SIGINT else -how)
-    assert "Traceback" not in told
+    assert "Traceback" not in printed
     kept = gated.toolbelt("eval", "list", "--json").json["runs"][0]["finished"]
     assert CASES < kept < 2 * CASES, "in the middle of the second epoch"
 
@@ -177,15 +177,15 @@ def test_X6_from_python(gated: Gated, openai_server: OpenAIServer) -> None:
     gated = replace(gated, model=f"{MODEL}-python")
     gated.save("full")
     gated.run("-t", "full")
-    told: list[RunNote] = []
+    notes: list[RunNote] = []
     trials: list[TrialRecord] = []
     result = gate_run(
-        baseline="base.json", limits=Limits(margin=0.02), top_up=True, on_note=told.append, on_trial=trials.append
+        baseline="base.json", limits=Limits(margin=0.02), top_up=True, on_note=notes.append, on_trial=trials.append
     )
     assert result.verdict.value == gated.gate("--margin", "0.02").json["verdict"]
     assert result.further is not None
     assert result.further.trials == len(trials) == 2 * CASES
-    assert any(note.kind == "top_up" for note in told)
+    assert any(note.kind == "top_up" for note in notes)
     assert gate_run("latest", "base.json", Limits(margin=0.02)).checks == result.checks
     with pytest.raises(ToolbeltError, match="baseline"):
         gate_run(top_up=True)
