@@ -11,6 +11,7 @@ import click
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.card.card import Card, Content, card_path
 from toolbelt.evals.cases.card.check import CardDifference, content_data, count_content, differences
@@ -57,8 +58,7 @@ def card(
     dataset: str,
     write: bool,
     references: tuple[str, ...],
-    catalog: str | None,
-    config: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """Hold the card of DATASET, a folder or a shipped name, against what is there: counts by kind, digests.
@@ -67,9 +67,9 @@ def card(
 
     Exit code 0: it agrees, or was written; 1: it does not, or there is none; 2: the card has mistakes.
     """
-    opened, _ = open_with_project(dataset, catalog, config)
+    opened, _ = open_with_project(dataset, options)
     path = _path(opened)
-    counted = count_content(opened, own_catalog=catalog is None)
+    counted = count_content(opened, own_catalog=options.catalog is None)
     text = read_card_text(path)
     examined = None if text is None else examine_card(text, str(path), opened)
     current_card = None if examined is None else examined.card

@@ -8,8 +8,8 @@ import click
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
-from toolbelt.command.options import catalog_option, config_option, json_option, option
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
 from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
@@ -91,9 +91,7 @@ _MOST_SEED = 10**9
     is_flag=True,
     help="Draft also where cases.jsonl was changed since: what you wrote, reviewed or took out stays so.",
 )
-@catalog_option
-@config_option
-@json_option
+@source_options
 def generate(
     model: str,
     output: str,
@@ -108,8 +106,7 @@ def generate(
     asking: AskingOptions,
     dry_run: bool,
     force: bool,
-    catalog: str | None,
-    config: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> int:
     """Have a model draft cases for each tool of a catalog: tasks in several wordings, and near misses.
@@ -135,7 +132,7 @@ def generate(
         asking=asking,
         overwrite=force,
     )
-    project = open_current_project(catalog, config, read_loadouts_too=False)
+    project = options.open(read_loadouts_too=False)
     session = DraftSession(settings, project.catalog, project.models, project.tokenizer, ConsoleReporter())
     if dry_run:
         show_estimate(session.estimate(), session.jobs, model, as_json=as_json)

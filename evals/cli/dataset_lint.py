@@ -8,6 +8,7 @@ from toolbelt.command.completion import complete_datasets
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.dataset import Dataset, detect_layout
 from toolbelt.evals.cases.layout import LayoutKind
@@ -23,9 +24,7 @@ from toolbelt.render.screen import notify, progress
 @option("--strict", is_flag=True, help="Exit with 1 when there are warnings.")
 @dataset_options
 @click.pass_context
-def lint(
-    ctx: click.Context, dataset: str, strict: bool, catalog: str | None, config: str | None, as_json: bool
-) -> None:
+def lint(ctx: click.Context, dataset: str, strict: bool, options: ProjectOptions, as_json: bool) -> None:
     """Everything wrong or doubtful about DATASET, a shipped name, a folder or a file, all at once.
 
     The cases one by one and together, the twins among the tools they are over, and the card.
@@ -33,9 +32,9 @@ def lint(
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        opened, project = open_with_project(dataset, catalog, config)
+        opened, project = open_with_project(dataset, options)
         form: LayoutKind | None = opened.layout
-        findings = _findings(opened, project, own_catalog=catalog is None)
+        findings = _findings(opened, project, own_catalog=options.catalog is None)
         complete = True
     except InvalidFileError as error:  # what cannot be read is a finding too
         form, findings, complete = detect_layout(dataset), error.findings, False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolbelt.command.options import Command, config_option, json_option, option
+from toolbelt.command.options import config_option, gathered, json_option, option
+from toolbelt.command.project import ProjectOptions
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.setup import project
@@ -15,26 +16,20 @@ own_catalog_option = option(
     help="In place of the dataset's own: a shipped catalog, a dataset folder, or a file.",
 )
 
-
-def dataset_options(command: Command) -> Command:
-    """Add `--catalog --config --json` to a command that reads a dataset."""
-    for add in (json_option, config_option, own_catalog_option):
-        command = add(command)
-    return command
+dataset_options = gathered("options", ProjectOptions, (own_catalog_option, config_option, json_option))
+"""`--catalog --config --json`, for what reads a dataset: the command gets `options: ProjectOptions` and `as_json`."""
 
 
-def open_with_project(
-    reference: str, catalog: str | None, config: str | None, tokenizer: str | None = None
-) -> tuple[Dataset, Project]:
+def open_with_project(reference: str, options: ProjectOptions) -> tuple[Dataset, Project]:
     """A dataset with the project around it; notes are shown.
 
     Args:
         reference: A shipped name, a folder, or a file of cases.
-        catalog: Replaces the dataset's own; without it, a dataset that has none uses that of `toolbelt.yaml`.
-        config: Path of a `toolbelt.yaml`.
-        tokenizer: Counts tokens if a model's own tokenizer is not known.
+        options: A catalog replaces the dataset's own; without it, a dataset that has none uses that of `toolbelt.yaml`.
 
     Raises:
         ToolbeltError: a file is missing or has mistakes.
     """
-    return project.open_with_project(reference, catalog, config, tokenizer, EvalConsoleReporter())
+    return project.open_with_project(
+        reference, options.catalog, options.config, options.tokenizer, EvalConsoleReporter()
+    )

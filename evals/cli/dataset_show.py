@@ -10,6 +10,7 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
 from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions
 from toolbelt.evals.cases.card.card import Card, card_path
 from toolbelt.evals.cases.card.check import count_content, differences
 from toolbelt.evals.cases.card.reader import read_card
@@ -28,11 +29,11 @@ _MOST_WARNINGS = 5
 @click.command("list", epilog=examples("toolbelt dataset list", "toolbelt dataset list ./mine ./theirs/cases.jsonl"))
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...", shell_complete=complete_datasets)
 @dataset_options
-def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | None, as_json: bool) -> None:
+def list_datasets(datasets: tuple[str, ...], options: ProjectOptions, as_json: bool) -> None:
     """The datasets that come with toolbelt, or those named, with their cases, tools and digest."""
     rows = []
     for name in datasets or shipped_datasets():
-        dataset, project = open_with_project(name, catalog, config)
+        dataset, project = open_with_project(name, options)
         rows.append(_summary(dataset, project))
         dataset.close()
     if as_json:
@@ -47,9 +48,9 @@ def list_datasets(datasets: tuple[str, ...], catalog: str | None, config: str | 
 @click.argument("dataset", shell_complete=complete_datasets)
 @option("--case", "case_id", metavar="ID", help="One case whole: messages, right answers, results.")
 @dataset_options
-def show(dataset: str, case_id: str | None, catalog: str | None, config: str | None, as_json: bool) -> None:
+def show(dataset: str, case_id: str | None, options: ProjectOptions, as_json: bool) -> None:
     """What DATASET, a shipped name, a folder or a file of cases, holds: its card, counts, roles, what is left out."""
-    opened, project = open_with_project(dataset, catalog, config)
+    opened, project = open_with_project(dataset, options)
     if case_id is not None:
         index = opened.get(case_id)
         data = {**_case(opened.case(index)), "source": opened.source, "line": opened.line(index)}
@@ -67,7 +68,7 @@ def show(dataset: str, case_id: str | None, catalog: str | None, config: str | N
     if as_json:
         print_json(data)
         return
-    if card is not None and differences(card.content, count_content(opened, own_catalog=catalog is None)):
+    if card is not None and differences(card.content, count_content(opened, own_catalog=options.catalog is None)):
         notify("the card is out of date; `toolbelt dataset card` says where")
     print_findings(opened.warnings[:_MOST_WARNINGS])
     if (more := len(opened.warnings) - _MOST_WARNINGS) > 0:

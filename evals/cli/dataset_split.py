@@ -9,11 +9,12 @@ import click
 
 from toolbelt.command.completion import complete_datasets
 from toolbelt.command.groups import examples
-from toolbelt.command.options import Choice, config_option, json_option, option
+from toolbelt.command.options import Choice, option
+from toolbelt.command.project import ProjectOptions
 from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.split import Split, SplitGrouping, SplitSide, draw_split
 from toolbelt.evals.cases.split_files import WrittenPart, counts_by_kind, write_split
-from toolbelt.evals.cli.dataset_opening import open_with_project, own_catalog_option
+from toolbelt.evals.cli.dataset_opening import dataset_options, open_with_project
 from toolbelt.evals.cli.options import FiniteRange
 from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.text import plural
@@ -50,9 +51,7 @@ _MOST_LARGE = 5
 )
 @option("--seed", type=click.IntRange(-(10**9), 10**9), default=0, metavar="N", show_default=True, help="Of the draw.")
 @option("--force", is_flag=True, help="Replace parts that are there.")
-@own_catalog_option
-@config_option
-@json_option
+@dataset_options
 def split(
     dataset: str,
     output: str,
@@ -60,8 +59,7 @@ def split(
     held_out: float,
     seed: int,
     force: bool,
-    catalog: str | None,
-    config: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """Hold a part of DATASET, a shipped name, a folder or a file of cases, out: to tune on one, and prove on the other.
@@ -74,7 +72,7 @@ def split(
     Lines are copied as they are. Nearly the same words under two clusters may still be in both parts:
     `toolbelt dataset lint` finds them, before.
     """
-    opened, _ = open_with_project(dataset, catalog, config)
+    opened, _ = open_with_project(dataset, options)
     with progress("drawing cases", len(opened)) as advance:
         drawn = draw_split(opened, held_out, by=SplitGrouping(by), seed=seed, progress=advance)
     with progress("writing cases", len(opened)) as advance:

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, config_option, json_option, option
+from toolbelt.command.project import ProjectOptions
 from toolbelt.command.rankers import RANK_HELP, RankerOptions, output_of_rankers, rank_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
@@ -135,7 +136,7 @@ def search(
     with ExitStack() as stack:
         opened = []
         for reference in dict.fromkeys(datasets):
-            dataset, project = open_with_project(reference, catalog, config)
+            dataset, project = open_with_project(reference, ProjectOptions(catalog, config))
             opened.append(stack.enter_context(contextlib.closing(dataset)))
             if is_default and catalog is None:
                 note_other_catalog(RunInputs(dataset, project), EvalConsoleReporter())

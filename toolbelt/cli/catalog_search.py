@@ -8,8 +8,8 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.catalog_views import hits_view
 from toolbelt.catalog.ranking.ranker import SearchHit
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, source_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.command.rankers import RANK_HELP, RankerOptions, output_of_rankers, rank_options
 from toolbelt.errors import nearest
 from toolbelt.project.project import Project
@@ -47,8 +47,7 @@ def search(
     plugin_names: tuple[str, ...],
     loadout: str | None,
     ranking: RankerOptions,
-    catalog: str | None,
-    config: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """The tools that QUERY finds, the best first, with their scores and what matched.
@@ -61,7 +60,7 @@ def search(
         raise click.UsageError("QUERY has no words.")
     with output_of_rankers():
         spec, ranker = ranking.open(rank)
-        project = open_current_project(catalog, config, read_loadouts_too=loadout is not None)
+        project = options.open(read_loadouts_too=loadout is not None)
         tools = _choose(project, plugin_names, loadout)
         hits = ranker.index(tools).search(text, limit)
     if as_json:

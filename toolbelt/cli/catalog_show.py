@@ -12,8 +12,8 @@ from toolbelt.catalog.catalog_views import stats_view, tool_view, tools_view
 from toolbelt.catalog.files import plugin_data, tool_data
 from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import NotFoundError
 from toolbelt.patterns import fold
 from toolbelt.project.project import Project
@@ -29,16 +29,14 @@ from toolbelt.stores.catalogs import open_catalog, shipped_catalogs
 def list_tools(
     plugin_names: tuple[str, ...],
     shipped: bool,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """Every tool of the catalog, plugin by plugin, with its tokens."""
     if shipped:
         _list_shipped(as_json)
         return
-    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    project = options.open(read_loadouts_too=False)
     plugins = [project.catalog.get_plugin(name) for name in plugin_names] or project.catalog.plugins
     tokens = project.tokens()
     if not as_json:
@@ -51,9 +49,9 @@ def list_tools(
 @click.command(epilog=examples("toolbelt catalog show git_push", "toolbelt catalog show github"))
 @click.argument("plugin_or_tool")
 @project_options
-def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def show(plugin_or_tool: str, options: ProjectOptions, as_json: bool) -> None:
     """One plugin, or one tool with its description, schema, wire name and tokens."""
-    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    project = options.open(read_loadouts_too=False)
     entry = _find(project, plugin_or_tool)
     shown = entry.tools if isinstance(entry, Plugin) else (entry,)
     tokens = count_tokens(project.catalog, project.tokenizer, "openai", shown, project.reporter)
@@ -75,9 +73,9 @@ def show(plugin_or_tool: str, catalog: str | None, config: str | None, tokenizer
 @click.command(epilog=examples("toolbelt catalog stats --catalog tiered --json"))
 @option("--all", "show_all", is_flag=True, help="Every category and plugin, however many.")
 @project_options
-def stats(show_all: bool, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def stats(show_all: bool, options: ProjectOptions, as_json: bool) -> None:
     """How many plugins, tools and tokens there are, by category and by plugin."""
-    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    project = options.open(read_loadouts_too=False)
     data = _stats(project, project.tokens())
     if as_json:
         print_json(data)

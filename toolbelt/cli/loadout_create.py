@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import click
 
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
@@ -190,16 +190,14 @@ def create(
     output: str | None,
     force: bool,
     with_project: bool | None,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """Write loadout NAME to a file of its own; asks for what is missing where there is a terminal.
 
     It is found here without a toolbelt.yaml, too; with one, also from the folders below, and over its catalog.
     """
-    project = open_current_project(catalog, config, tokenizer)
+    project = options.open()
     answers = Answers(extends, categories, plugins, discoverable, disabled, description)
     if name is None or not answers.to_dict():
         _require_terminal(as_json)
@@ -209,12 +207,12 @@ def create(
         inspection = _inspected(project, name, answers)
         _warn_of_shadowing(project, name)
     target = _target(project, name, output)
-    config_file = _choose_project_file(project, target, with_project, catalog, as_json=as_json)
+    config_file = _choose_project_file(project, target, with_project, options.catalog, as_json=as_json)
     write_text(target, format_loadout(name, answers.to_dict()), overwrite=force)
     if config_file is not None:
-        write_text(config_file, format_project(catalog or DEFAULT_CATALOG, ()), overwrite=False)
+        write_text(config_file, format_project(options.catalog or DEFAULT_CATALOG, ()), overwrite=False)
         notify(f"wrote {config_file}")
-    _show_written(project, name, target, () if config_file else _source_flags(catalog, config))
+    _show_written(project, name, target, () if config_file else _source_flags(options))
     if as_json:
         data = {"name": name, "output": str(target), "tokens": inspection.active_tokens}
         written = None if config_file is None else str(config_file)
@@ -343,10 +341,10 @@ def _is_discovered(project: Project, target: Path) -> bool:
     return is_beside and target.name.endswith(LOADOUT_SUFFIXES)
 
 
-def _source_flags(catalog: str | None, config: str | None) -> tuple[str, ...]:
+def _source_flags(options: ProjectOptions) -> tuple[str, ...]:
     """Options that another command needs to see the same project."""
-    given = {"--catalog": catalog, "--config": config}
-    return tuple(word for flag, value in given.items() if value for word in (flag, value))
+    flags = {"--catalog": options.catalog, "--config": options.config}
+    return tuple(word for flag, value in flags.items() if value for word in (flag, value))
 
 
 def _show_written(project: Project, name: str, target: Path, flags: Sequence[str]) -> None:

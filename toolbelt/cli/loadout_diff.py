@@ -8,8 +8,7 @@ import click
 
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import project_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Severity, sorted_findings
 from toolbelt.loadouts import ToolLoadoutRegistry
@@ -33,12 +32,12 @@ from toolbelt.stores.files import LOADOUT_SUFFIXES
 @click.argument("a", shell_complete=complete_loadouts)
 @click.argument("b", shell_complete=complete_loadouts)
 @project_options
-def diff(a: str, b: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def diff(a: str, b: str, options: ProjectOptions, as_json: bool) -> None:
     """What an agent gains and loses from A to B: plugins, tools and tokens.
 
     A and B are loadouts, or files (every loadout in either is compared), or FILE:LOADOUT.
     """
-    project = open_current_project(catalog, config, tokenizer)
+    project = options.open()
     diffs = _compare(project, a, b)
     if as_json:
         print_json(

@@ -7,8 +7,8 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import Choice, option, source_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import Choice, option
+from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.render.screen import notify, print_json
@@ -37,8 +37,7 @@ def export(
     form: str,
     output: str | None,
     force: bool,
-    catalog: str | None,
-    config: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """The definitions of the active tools of loadout NAME, as an agent passes them to the API; always JSON.
@@ -48,7 +47,7 @@ def export(
     """
     if models and (name is None or name.casefold() != AUTO):
         raise ToolbeltError("--model goes with NAME 'auto', which chooses by it.")
-    project = open_current_project(catalog, config)
+    project = options.open()
     tools = project.resolve(name, models).active_tools
     if not tools:
         notify(f"nothing of catalog {project.catalog.name!r} is active, so nothing is exported.", "warning")

@@ -9,8 +9,8 @@ from click.core import ParameterSource
 
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options, source_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, project_options, source_options
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.project.project import Project
@@ -53,9 +53,7 @@ def inspect(
     is_served: bool,
     search: str | None,
     show_schema: bool,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """What an agent with loadout NAME gets from the catalog, why, what it costs in tokens, and where it fits.
@@ -71,7 +69,7 @@ def inspect(
         return
     if search is not None and not is_served and _is_typed("search"):
         raise click.UsageError("--search needs --serve: it is a way to list what is served.")
-    project = open_current_project(catalog, config, tokenizer)
+    project = options.open()
     if name is not None and name.casefold() == AUTO:
         inspection = project.inspect_auto(models)
         if inspection.auto is not None and inspection.auto.loadout is None:
@@ -97,9 +95,9 @@ def inspect(
 @click.argument("name", shell_complete=complete_loadouts)
 @click.argument("plugin_or_tool")
 @source_options
-def why(name: str, plugin_or_tool: str, catalog: str | None, config: str | None, as_json: bool) -> None:
+def why(name: str, plugin_or_tool: str, options: ProjectOptions, as_json: bool) -> None:
     """Why PLUGIN_OR_TOOL is active, discoverable, disabled or hidden under loadout NAME: the chain, rule by rule."""
-    project = open_current_project(catalog, config)
+    project = options.open()
     decision = project.resolve(name).why(plugin_or_tool)
     if as_json:
         from toolbelt.loadouts.inspection_json import decision_data

@@ -9,8 +9,8 @@ import click
 
 from toolbelt.command.findings import exit_code, show_findings
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, source_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
@@ -21,13 +21,13 @@ from toolbelt.project.project import Project
 @option("--strict", is_flag=True, help="Exit with 1 when there are warnings.")
 @source_options
 @click.pass_context
-def lint(ctx: click.Context, strict: bool, catalog: str | None, config: str | None, as_json: bool) -> None:
+def lint(ctx: click.Context, strict: bool, options: ProjectOptions, as_json: bool) -> None:
     """Everything wrong or doubtful about your loadouts, who is given them, and this catalog's plugins, all at once.
 
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(open_current_project(catalog, config))
+        findings = _findings(options.open())
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)

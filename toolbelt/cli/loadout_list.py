@@ -6,8 +6,7 @@ import click
 
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import project_options, source_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions, project_options, source_options
 from toolbelt.loadouts.inspection import Inspection, loadout_data
 from toolbelt.loadouts.loadout_views import definition_view, list_view
 from toolbelt.render.screen import notify, print_json, show_blocks
@@ -15,12 +14,12 @@ from toolbelt.render.screen import notify, print_json, show_blocks
 
 @click.command("list", epilog=examples("toolbelt loadout list --catalog assistant"))
 @project_options
-def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def list_loadouts(options: ProjectOptions, as_json: bool) -> None:
     """All loadouts: parent, what is active and discoverable, tokens, and the share of the catalog saved.
 
     Built-in loadouts that make nothing of the catalog active are left out; --json has them all.
     """
-    project = open_current_project(catalog, config, tokenizer)
+    project = options.open()
     project.refuse_errors()
     tokens = project.tokens()
     rows = [
@@ -68,9 +67,9 @@ def list_loadouts(catalog: str | None, config: str | None, tokenizer: str | None
 @click.command(epilog=examples("toolbelt loadout show developer"))
 @click.argument("name", shell_complete=complete_loadouts)
 @source_options
-def show(name: str, catalog: str | None, config: str | None, as_json: bool) -> None:
+def show(name: str, options: ProjectOptions, as_json: bool) -> None:
     """The definition of loadout NAME and of all it inherits from, root first."""
-    project = open_current_project(catalog, config)
+    project = options.open()
     loadout = project.registry.require_loadout(name)
     lineage = project.registry.trace_lineage(name)
     origins = [project.origin(loadout) for loadout in lineage.loadouts]

@@ -10,8 +10,8 @@ import click
 from toolbelt.command.approval import approve
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import Choice, option, project_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import Choice, option
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.command.servers import ask_for_tools, exit_code_of, timeout_option, yes_option
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.configs.client_limits import CLIENT_LIMITS, ClientFinding, find_refusals
@@ -39,9 +39,7 @@ def check(
     name_limit: int,
     timeout: float,
     yes: bool,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> int:
     """Whether the servers still have the tools that were synced, and what a client refuses of LOADOUT.
@@ -51,7 +49,7 @@ def check(
 
     Exit code 0: nothing has changed; 1: a tool has changed, or the client refuses something; 3: a server failed.
     """
-    project = open_current_project(catalog, config, tokenizer)
+    project = options.open()
     surface = make_surface(project.resolve(loadout), name_limit=name_limit)
     served = list_served(surface, project.catalog, project.counter, name_limit=name_limit)
     specs = [spec for spec in project.servers if spec.name in surface.servers]

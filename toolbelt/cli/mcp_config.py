@@ -13,8 +13,8 @@ import click
 from toolbelt.cli.session_opening import agent_option, get_agent
 from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
-from toolbelt.command.options import Choice, option, source_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import Choice, option
+from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
 from toolbelt.mcp.configs.client_configs import FoundConfig, list_client_places, read_client_config
 from toolbelt.mcp.configs.client_editing import (
@@ -86,8 +86,7 @@ def config(
     write: bool,
     undo: bool,
     keep_originals: bool,
-    catalog: str | None,
-    config: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """Print what to write into a client's file, so that it starts the gateway with LOADOUT or agent A; or write it.
@@ -98,13 +97,13 @@ def config(
     if undo:
         if write or loadout is not None or agent is not None or keep_originals:
             raise click.UsageError("--undo goes without a LOADOUT, --agent, --write and --keep-originals.")
-        _undo(client, client_file, config, as_json=as_json)
+        _undo(client, client_file, options.config, as_json=as_json)
         return
     if loadout is None and agent is None:
         raise click.UsageError("Missing argument 'LOADOUT', or --agent.")
     if loadout is not None and agent is not None:
         raise click.UsageError("An agent has its own tools: --agent goes without a LOADOUT.")
-    project = open_current_project(catalog, config)
+    project = options.open()
     project.resolve(loadout)  # a wrong name is noticed here, and not when the client starts the gateway
     if agent is not None:
         get_agent(project, agent)
@@ -112,7 +111,9 @@ def config(
     servers = project.servers
     folder = _project_folder(project.config.path)
     file = _choose_file(client, client_file, folder, [spec.name for spec in servers])
-    started = gateway_entry(_arguments(subject, project, catalog), os.environ, with_type=CLIENTS[client].with_type)
+    started = gateway_entry(
+        _arguments(subject, project, options.catalog), os.environ, with_type=CLIENTS[client].with_type
+    )
     change = plan_change(
         file,
         servers,

@@ -9,7 +9,7 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.upstreams.logins import LoginStore, canonical_url
 from toolbelt.render.screen import notify, print_json
@@ -94,7 +94,7 @@ def _open_server(name: str, config: str | None, *, yes: bool) -> ResolvedServer:
     from toolbelt.command.approval import approve
     from toolbelt.mcp.configs.variables import resolve
 
-    specs = {spec.name: spec for spec in open_current_project(None, config).servers}
+    specs = {spec.name: spec for spec in ProjectOptions(config=config).open().servers}
     if name not in specs:
         raise NotFoundError("server", name, specs)
     if not specs[name].url:

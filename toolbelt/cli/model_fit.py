@@ -10,8 +10,8 @@ import click
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
 from toolbelt.command.groups import examples
-from toolbelt.command.options import Choice, option, project_options
-from toolbelt.command.project import open_current_project
+from toolbelt.command.options import Choice, option
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import ToolbeltError
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.fit_text import describe_fit
@@ -74,9 +74,7 @@ def fit(
     fix: str | None,
     form: str,
     force: bool,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> int:
     """Which toolset fits which model, and which tools break a rule of its API.
@@ -91,7 +89,7 @@ def fit(
     or trimmed; with the map from what is sent back to tools and parameters, a list of all that was changed, and a JSON
     Patch for each tool that makes its own definition of it again.
     """
-    project = open_current_project(catalog, config, tokenizer)
+    project = options.open()
     toolsets = _find_toolsets(project, loadouts)
     if fix is not None and not loadouts:
         toolsets = toolsets[:1]  # the whole catalog

@@ -17,7 +17,7 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.http_options import HttpOptions, announce, http_options
 from toolbelt.command.options import Choice, catalog_option, config_option, option
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.gateway.discovery import DiscoverMode, Discovery, make_discovery
 from toolbelt.mcp.gateway.meta_tools import cut
@@ -128,7 +128,7 @@ def serve(
     """
     check_subject(loadout, agent, session_id, over_http=listener is not None)
     refuse_beside_search(search, agent)
-    project = open_current_project(catalog, config)
+    project = ProjectOptions(catalog, config).open()
     settings = None if search is None else parse_search(search, project.config.searches)
     streams: ProtocolStreams | None = None
     registry: ToolRegistry | None = None

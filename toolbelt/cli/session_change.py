@@ -15,7 +15,8 @@ from toolbelt.cli.session_opening import (
     session_store_option,
 )
 from toolbelt.command.groups import examples
-from toolbelt.command.options import config_option, json_option, source_options
+from toolbelt.command.options import config_option, json_option
+from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.render.screen import notify, print_json
 from toolbelt.sessions.inspection import FULFILLED
@@ -45,11 +46,10 @@ def _make_command(name: str, change: Change, text: str) -> click.Command:
         agent: str,
         session_id: str,
         session_store: str,
-        catalog: str | None,
-        config: str | None,
+        options: ProjectOptions,
         as_json: bool,
     ) -> None:
-        project, sessions = open_sessions(agent, session_id, session_store, catalog, config)
+        project, sessions = open_sessions(agent, session_id, session_store, options)
         for dropped in sessions.show().dropped:
             notify(dropped.reason, "warning")
         answer = change(sessions, toolkit)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from toolbelt.agents.over_catalog import toolkits_over
 from toolbelt.command.options import Command, option
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.project.project import Project
 from toolbelt.sessions.agent import AgentSpec
@@ -31,14 +31,7 @@ def agent_option(*, required: bool = False) -> Callable[[Command], Command]:
 
 
 def open_sessions(
-    agent: str,
-    session_id: str,
-    store: str,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None = None,
-    *,
-    read_loadouts_too: bool = False,
+    agent: str, session_id: str, store: str, options: ProjectOptions, *, read_loadouts_too: bool = False
 ) -> tuple[Project, StoredToolkits]:
     """The project, and what one of its agents has loaded in a session; nothing is made on the disk.
 
@@ -48,7 +41,7 @@ def open_sessions(
         InvalidDefinitionError: the agent's toolkits cannot be used over this catalog.
     """
     require_text("--session", session_id)
-    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=read_loadouts_too)
+    project = options.open(read_loadouts_too=read_loadouts_too)
     toolkits = toolkits_over(get_agent(project, agent), project.toolkits, project.catalog)
     return project, StoredToolkits(toolkits, SqliteSessionStore(store), session_id)
 

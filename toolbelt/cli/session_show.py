@@ -10,7 +10,8 @@ import click
 
 from toolbelt.cli.session_opening import agent_option, open_sessions, require_text, session_store_option
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import NotFoundError
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
@@ -40,9 +41,7 @@ def show(
     session_id: str | None,
     search: str | None,
     session_store: str,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """What agent A has in session S: loaded toolkits, those dropped and why, those it may load, and the tools.
@@ -53,10 +52,10 @@ def show(
     require_text("--session", session_id)
     require_text("--search", search)
     if agent is None or session_id is None:
-        _list(agent, session_id, session_store, config, as_json)
+        _list(agent, session_id, session_store, options.config, as_json)
         return
     project, sessions = open_sessions(  # a search may pin a loadout
-        agent, session_id, session_store, catalog, config, tokenizer, read_loadouts_too=True
+        agent, session_id, session_store, options, read_loadouts_too=True
     )
     inspection = SessionInspection(sessions, project.counter)
     if inspection.unmatched:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from toolbelt.catalog import Catalog
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify
@@ -20,21 +20,17 @@ from toolbelt.toolkits.switching import find_switched_off
 STANDARD_INPUT = "standard input"
 
 
-def open_toolkits(
-    catalog: str | None, config: str | None, tokenizer: str | None, *, required: bool = True
-) -> tuple[Project, ToolkitInspection]:
+def open_toolkits(options: ProjectOptions, *, required: bool = True) -> tuple[Project, ToolkitInspection]:
     """The project and its toolkits over the catalog.
 
     Args:
-        catalog: As the option of that name, like the next two.
-        config: Of a `toolbelt.yaml`.
-        tokenizer: What counts.
+        options: Which project.
         required: Whether there must be any; if not, a note says that there are none, with an example.
 
     Raises:
         ToolbeltError: there are none; else as `open_project`.
     """
-    project = open_current_project(catalog, config, tokenizer, read_loadouts_too=False)
+    project = options.open(read_loadouts_too=False)
     if not project.config.toolkits:
         advice = f"{_missing(project.config.path)} For example: {_example(project.catalog)}"
         if required:

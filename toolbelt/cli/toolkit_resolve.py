@@ -7,7 +7,8 @@ import click
 from toolbelt.cli.session_opening import agent_option
 from toolbelt.cli.toolkit_opening import find_switches, loading_agents, open_toolkits
 from toolbelt.command.groups import examples
-from toolbelt.command.options import option, project_options
+from toolbelt.command.options import option
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Severity
 from toolbelt.render.screen import print_findings, print_json, show_blocks
@@ -43,9 +44,7 @@ def resolve(
     agent: str | None,
     show_all: bool,
     message: str | None,
-    catalog: str | None,
-    config: str | None,
-    tokenizer: str | None,
+    options: ProjectOptions,
     as_json: bool,
 ) -> None:
     """For each tool of the toolkits: is it on under this configuration, and which switch decided.
@@ -54,7 +53,7 @@ def resolve(
     own; the tool's own switch; its default. The configuration is FILE, or with --agent the `tools_config` of that
     agent, who cannot load what is off in it.
     """
-    project, inspection = open_toolkits(catalog, config, tokenizer)
+    project, inspection = open_toolkits(options)
     switches = find_switches(project, tools_config, agent)
     switched = SwitchInspection(inspection, switches.switches, show_all, message, loading_agents(project))
     if project.config.document is not None:

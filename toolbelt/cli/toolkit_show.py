@@ -6,7 +6,7 @@ import click
 
 from toolbelt.cli.toolkit_opening import loading_agents, open_toolkits
 from toolbelt.command.groups import examples
-from toolbelt.command.options import project_options
+from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.toolkits.inspection import ToolkitInspection
 from toolbelt.toolkits.toolkit import Toolkit
@@ -15,9 +15,9 @@ from toolbelt.toolkits.toolkit_views import toolkit_view, toolkits_view
 
 @click.command("list", epilog=examples("toolbelt toolkit list --catalog assistant"))
 @project_options
-def list_toolkits(catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def list_toolkits(options: ProjectOptions, as_json: bool) -> None:
     """All toolkits: members, the tools they make of the catalog, their tokens, and whether they are on by default."""
-    project, inspection = open_toolkits(catalog, config, tokenizer, required=False)
+    project, inspection = open_toolkits(options, required=False)
     for toolkit in inspection.written:
         _warn_of_doubts(inspection, toolkit)
     data = inspection.list_data(loading_agents(project))
@@ -30,9 +30,9 @@ def list_toolkits(catalog: str | None, config: str | None, tokenizer: str | None
 @click.command(epilog=examples("toolbelt toolkit inspect research"))
 @click.argument("name")
 @project_options
-def inspect(name: str, catalog: str | None, config: str | None, tokenizer: str | None, as_json: bool) -> None:
+def inspect(name: str, options: ProjectOptions, as_json: bool) -> None:
     """Toolkit NAME: the tools each member stands for, their tokens, its prompt text and rules, and who may load it."""
-    project, inspection = open_toolkits(catalog, config, tokenizer)
+    project, inspection = open_toolkits(options)
     toolkit = inspection.get_toolkit(name)
     _warn_of_doubts(inspection, toolkit)
     if named := inspection.named_in_policy(toolkit):

@@ -73,15 +73,3 @@ tokenizer_option = option(
     "--tokenizer", metavar="T", help="o200k_base, cl100k_base or estimate.  [default: o200k_base]"
 )
 json_option = option("--json", "as_json", is_flag=True, help="Print one JSON document.", envvar="TOOLBELT_JSON")
-
-
-def source_options(command: Command) -> Command:
-    """`--catalog --config --json`, for what counts no tokens."""
-    for add in (json_option, config_option, catalog_option):
-        command = add(command)
-    return command
-
-
-def project_options(command: Command) -> Command:
-    """`--catalog --config --json --tokenizer`."""
-    return source_options(tokenizer_option(command))

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from toolbelt.command.options import catalog_option, config_option, gathered, json_option, tokenizer_option
 from toolbelt.project.opening import open_project
 from toolbelt.project.project import Project
 from toolbelt.render.screen import ConsoleReporter
 
 
-def open_current_project(
-    catalog: str | None, config: str | None, tokenizer: str | None = None, *, read_loadouts_too: bool = True
-) -> Project:
-    """The project of the working directory, with notes and progress on standard error; raises as `open_project`."""
-    return open_project(
-        catalog=catalog,
-        config=config,
-        tokenizer=tokenizer,
-        reporter=ConsoleReporter(),
-        read_loadouts_too=read_loadouts_too,
-    )
+@dataclass(frozen=True)
+class ProjectOptions:
+    """The options that name a project, each `None` where it is not given.
+
+    Attributes:
+        catalog: A shipped catalog, a dataset folder, or a file.
+        config: Path of a `toolbelt.yaml`.
+        tokenizer: Counts tokens if a model's own tokenizer is not known.
+    """
+
+    catalog: str | None = None
+    config: str | None = None
+    tokenizer: str | None = None
+
+    def open(self, *, read_loadouts_too: bool = True) -> Project:
+        """The project of the working directory, with notes and progress on standard error; raises as `open_project`."""
+        return open_project(
+            catalog=self.catalog,
+            config=self.config,
+            tokenizer=self.tokenizer,
+            reporter=ConsoleReporter(),
+            read_loadouts_too=read_loadouts_too,
+        )
+
+
+_SOURCE = (catalog_option, config_option, json_option)
+
+source_options = gathered("options", ProjectOptions, _SOURCE)
+"""`--catalog --config --json`, for what counts no tokens: the command gets `options: ProjectOptions` and `as_json`."""
+
+project_options = gathered("options", ProjectOptions, (*_SOURCE, tokenizer_option))
+"""`source_options` and `--tokenizer`."""

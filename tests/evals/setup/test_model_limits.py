@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import project
-from toolbelt.command.project import open_current_project
+from toolbelt.command.project import ProjectOptions
 from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.plan import Arm
 from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, leave_out
@@ -23,7 +23,7 @@ MINE = {"name": "mine", "context_window": 10_000, "max_tools": 7, "tool_calling"
 
 def workspace(*models: dict[str, Any]) -> Project:
     Path("toolbelt.yaml").write_text(json.dumps({"models": models}))
-    return open_current_project("tiered", None)
+    return ProjectOptions("tiered").open()
 
 
 @pytest.mark.parametrize(
