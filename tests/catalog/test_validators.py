@@ -273,6 +273,7 @@ def test_R7_nothing_is_ever_fetched() -> None:
     assert asked == []
 
 
+@pytest.mark.cold
 def test_importing_it_loads_no_validator() -> None:
     program = (
         "import sys, toolbelt.catalog.validators; sys.exit(bool({'jsonschema', 'jsonschema_rs'} & set(sys.modules)))"

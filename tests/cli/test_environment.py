@@ -185,6 +185,7 @@ def test_C_what_is_ignored_is_noted_and_the_flag_and_the_environment_still_count
     assert "TOOLBELT_API_BASE" not in toolbelt("catalog", "stats", "--json").err
 
 
+@pytest.mark.cold
 def test_C_litellm_reads_no_dotenv_at_all(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://evil.example\n")
     code = (

@@ -137,6 +137,7 @@ def test_a_foreign_name_cannot_move_the_cursor(toolbelt: Toolbelt, project: Path
     assert "p\\u202e" in out
 
 
+@pytest.mark.cold
 def test_listing_loads_no_client(mine: Path) -> None:
     code = (
         "import sys; from toolbelt.cli import run; run(['model', 'list', '--json']);"

@@ -56,6 +56,7 @@ def _fails(came: ChatReply | ModelError) -> ModelError:
     return came
 
 
+@pytest.mark.cold
 def test_X1_a_run_over_the_direct_path_never_imports_litellm(openai_server: OpenAIServer, tmp_path: Path) -> None:
     code = (
         "import sys; from toolbelt.evals import run_eval\n"

@@ -173,6 +173,7 @@ def test_where_no_extract_can_be_kept_the_table_is_read(tmp_path: Path) -> None:
     assert find_window(ModelTable(tmp_path / "file" / "cache", source), "m") == 1
 
 
+@pytest.mark.cold
 def test_litellm_itself_is_never_imported(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from toolbelt.providers.litellm_table import ModelTable;"

@@ -267,6 +267,7 @@ def test_R1_field_as_a_default_is_filled_in_as_the_function_cannot() -> None:
     assert read.parse({"size": 3}) == {"number": 1, "size": 3}
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(
     "code",
     [

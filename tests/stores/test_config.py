@@ -145,6 +145,7 @@ def test_D1_mistakes_in_both_sections_come_with_those_of_loadouts(tmp_path: Path
     ]
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(("text", "loaded"), [("models: [m]", False), ("toolkits: {}", True)])
 def test_what_reads_toolkits_is_loaded_only_where_some_are_written(tmp_path: Path, text: str, loaded: bool) -> None:
     _write(tmp_path, toolbelt__yaml=text)

@@ -1,11 +1,11 @@
 """Processes of tests that start warm: most of what a short command costs is its imports.
 
-`install` puts a subclass in the place of `subprocess.Popen`. Where the command is `python -m MODULE` of ours, with
-nothing about it that a new interpreter would treat differently, the process is a clone of one that has imported
-everything (`tests.warm.server`, which the first such command starts): a child of this process with its own id, real
-pipes and a real exit code, 20 ms after the call and not 500 to 2,000 ms. Every other command starts as ever. So does
-every one until the server is ready, where a test is marked `cold`, with `TOOLBELT_TEST_COLD`, and on other systems than
-Linux.
+`install` puts a subclass in the place of `subprocess.Popen`. Where the command is `python -m MODULE` of ours, or
+`python -c PROGRAM`, with nothing about it that a new interpreter would treat differently, the process is a clone of one
+that has imported everything (`tests.warm.server`, which the first such command starts): a child of this process with
+its own id, real pipes and a real exit code, 20 ms after the call and not 500 to 2,000 ms. Every other command starts as
+ever. So does every one until the server is ready, where a test is marked `cold` (as one of what is imported must be),
+with `TOOLBELT_TEST_COLD`, and on other systems than Linux.
 """
 
 from __future__ import annotations
@@ -162,9 +162,10 @@ def _start_warm(given: Mapping[str, Any]) -> int:
     has_terminal = given["preexec_fn"] is take_terminal
     is_plain = (
         isinstance(command, (list, tuple))
-        and [*command[:2]] == [sys.executable, "-m"]
+        and len(command) > 2
         and all(isinstance(word, str) for word in command)
-        and (command[2] == "toolbelt" or command[2].startswith("tests."))
+        and command[0] == sys.executable
+        and (command[1] == "-c" or (command[1] == "-m" and command[2].split(".")[0] in ("toolbelt", "tests")))
         and given["executable"] is None
         and (given["preexec_fn"] is None or has_terminal)
         and all(given[name] == value for name, value in _PLAIN.items())
@@ -177,14 +178,15 @@ def _start_warm(given: Mapping[str, Any]) -> int:
     if not is_plain or not all(map(_is_open, streams)):
         return 0
     request = {
-        "module": command[2],
+        "option": command[1],
+        "run": command[2],
         "arguments": [*command[3:]],
         "environment": dict(environment),
         "cwd": folder,
         "umask": _umask(),
         "session": given["start_new_session"],
         "terminal": has_terminal,
-        "starts_others": command[2] == "toolbelt" and [*command[3:4]] in _STARTERS,
+        "starts_others": [*command[1:3]] == ["-m", "toolbelt"] and [*command[3:4]] in _STARTERS,
     }
     return _SERVER_OF_THIS_PROCESS.start(request, streams)
 

@@ -18,6 +18,7 @@ from tests.warm import client as warm
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBE = [sys.executable, "-m", "tests.warm.probe"]
+PROGRAM = [sys.executable, "-c", "from tests.warm.probe import main; main()"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every process starts cold")
 BOTH = pytest.mark.parametrize("is_cold", [True, False], ids=["cold", "warm"])
 
@@ -34,7 +35,7 @@ def _environment(**variables: str) -> dict[str, str]:
 def _run(*arguments: str, is_cold: bool = False, **more: Any) -> subprocess.CompletedProcess[str]:
     warm.set_cold(is_cold)
     more = {"env": _environment(), "text": True, "capture_output": True, "timeout": 60, **more}
-    return subprocess.run([*PROBE, *arguments], **more)
+    return subprocess.run([*more.pop("start", PROBE), *arguments], **more)
 
 
 def _describe(*arguments: str, is_cold: bool, **more: Any) -> dict[str, Any]:
@@ -46,6 +47,7 @@ def _describe(*arguments: str, is_cold: bool, **more: Any) -> dict[str, Any]:
     "more",
     [
         pytest.param({}, id="as-it-is"),
+        pytest.param({"start": PROGRAM}, id="a-program"),
         pytest.param({"cwd": "/"}, id="another-folder"),
         pytest.param({"env": {"PYTHONPATH": str(ROOT), "TZ": "Asia/Tokyo"}}, id="hardly-a-variable"),
         pytest.param({"env": _environment(PYTHONUNBUFFERED="1")}, id="unbuffered"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from toolbelt.catalog import Tool
 from toolbelt.catalog.ranking.ranker import Field
 from toolbelt.catalog.ranking.words import WordsRanker
@@ -48,6 +50,7 @@ def test_a_part_is_searched_as_if_it_alone_were_indexed() -> None:
     assert part.search("disk", 5) == ()
 
 
+@pytest.mark.cold
 def test_the_catalog_does_not_pay_for_the_search() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import sys, toolbelt.catalog; print(any('ranking' in name for name in sys.modules))"],

@@ -245,6 +245,7 @@ print(code, opened, "litellm" in sys.modules, "aiohttp" in sys.modules, file=sys
 """
 
 
+@pytest.mark.cold
 def test_X3_an_offline_run_opens_no_socket_and_loads_no_client(
     toolbelt: Toolbelt, shop: Path, openai_server: OpenAIServer
 ) -> None:

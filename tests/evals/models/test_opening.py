@@ -180,6 +180,7 @@ def test_the_address_says_nothing_to_models_that_run_here() -> None:
     assert model.name == "local/bm25"
 
 
+@pytest.mark.cold
 def test_opening_a_local_model_loads_no_litellm(tmp_path: Path) -> None:
     import subprocess
     import sys
