@@ -183,13 +183,12 @@ def find_serving_digests(project: Project, catalog: Catalog, specs: Iterable[Too
     """
     if not any(plugin.server for plugin in catalog.plugins):
         return {}
-    from toolbelt.mcp.gateway.discovery import list_definitions, make_discovery
-    from toolbelt.mcp.gateway.surface import make_surface, served_names, serving_digest
+    from toolbelt.mcp.gateway.served_list import list_definitions
+    from toolbelt.mcp.gateway.surface import make_surface, serving_digest
 
     digests = {}
     for spec in specs:
         if spec.kind is ToolsetKind.LOADOUT and spec.name and not spec.is_auto:
             surface = make_surface(project.registry.resolve(spec.name, catalog))
-            discovery = make_discovery(surface, catalog, served_names(catalog))
-            digests[str(spec)] = serving_digest(list_definitions(surface, discovery))
+            digests[str(spec)] = serving_digest(list_definitions(surface, catalog))
     return digests

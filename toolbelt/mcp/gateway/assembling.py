@@ -136,11 +136,8 @@ async def _call_through(
         if call.reason.value in ("unknown", "not_read_only"):
             reason = client.surface.reasons.get(found.find_wire_name(name), call.reason.value)
             gateway.log(f"call of {name!r} by {meta_tool} refused: {reason}")
-
-        async def refuse() -> dict[str, Any]:
-            raise RefusedError(call.reason.value, call.message)
-
-        return await gateway.calls.watch(client, name or meta_tool, "", params, refuse, via=meta_tool)
+        refusal = RefusedError(call.reason.value, call.message)
+        return await gateway.calls.refuse(client, name or meta_tool, params, refusal, via=meta_tool)
     served = client.surface.discoverable_by_id[call.tool.id]
     passed_on = {**params, "name": served.wire_name, "arguments": dict(call.arguments)}
     try:

@@ -194,6 +194,16 @@ class CallRunner:
                 self._policy.after(client, CallOutcome(name, server, params, seconds, status, result, reason, via))
         return result
 
+    async def refuse(
+        self, client: Client, name: str, params: Params, refusal: RefusedError, *, via: str
+    ) -> dict[str, Any]:
+        """Refuse a call that was made through a meta-tool; the arguments are those of `watch`, and the reason."""
+
+        async def call() -> dict[str, Any]:
+            raise refusal
+
+        return await self.watch(client, name, "", params, call, via=via)
+
     async def _run(self, client: Client, context: Context, tool: ServedTool, params: Params) -> dict[str, Any]:
         if not tool.server and self.run_local is not None:
             self._check_arguments(tool, params)

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.catalog.definitions import Definition, definition_text
+from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.ranking.words import WordsIndex
 from toolbelt.catalog.tool_names import find_written_description
 from toolbelt.errors import nearest, suggestion
@@ -36,7 +36,7 @@ from toolbelt.mcp.gateway.meta_tools import (
     first_sentence,
     name_meta_tools,
 )
-from toolbelt.mcp.gateway.surface import Surface, list_meta_tools, listed_definition
+from toolbelt.mcp.gateway.surface import Surface, listed_definition
 from toolbelt.patterns import fold
 from toolbelt.sessions.meta_tools import escaped
 
@@ -367,12 +367,6 @@ def make_discovery(
     return Discovery(
         discoverable, names, catalog.plugins, offered=offered, withheld=withheld, loader=loader, store=store
     )
-
-
-def list_definitions(surface: Surface, discovery: Discovery | None) -> list[Definition]:
-    """Everything that a client lists: the offered tools, then the meta-tools."""
-    meta_tools = () if discovery is None else discovery.definitions
-    return [*(served.definition for served in surface.offered), *list_meta_tools(meta_tools)]
 
 
 def is_read_only(tool: Tool) -> bool:

@@ -89,10 +89,11 @@ class ServedSearch:
     ) -> dict[str, Any]:
         passed_on = self._search.call_through(_read(params))
         if isinstance(passed_on, str):
-            return await _refuse(gateway, client, params, via, "invalid_arguments", json.loads(passed_on)["error"])
+            refusal = RefusedError("invalid_arguments", json.loads(passed_on)["error"])
+            return await gateway.calls.refuse(client, via, params, refusal, via=via)
         if passed_on.arguments is None:
             message = f"The arguments for {passed_on.name!r} are no JSON object."
-            return await _refuse(gateway, client, params, via, "invalid_arguments", message)
+            return await gateway.calls.refuse(client, via, params, RefusedError("invalid_arguments", message), via=via)
         served = self._find_served(client, passed_on.name)
         unknown = f"Unknown tool: {passed_on.name!r}. {self._search.usage}"
         if served is None:
@@ -100,7 +101,8 @@ class ServedSearch:
             name = passed_on.name if withheld is None else self._search.names[withheld.id]
             reason = client.surface.reasons.get(name, "there is no such tool")
             gateway.log(f"call of {passed_on.name!r} by {via} refused: {reason}")
-            return await _refuse(gateway, client, params, via, "unknown", unknown, passed_on.name)
+            refusal = RefusedError("unknown", unknown)
+            return await gateway.calls.refuse(client, passed_on.name or via, params, refusal, via=via)
         sent = {**params, "name": served.wire_name, "arguments": dict(passed_on.arguments)}
         try:
             return await gateway.calls.run(client, context, served, sent, via=via)
@@ -120,12 +122,3 @@ def _read(params: Params) -> Mapping[str, Any] | None:
         return read_arguments(params.get("arguments") or {})
     except ArgumentsError:
         return None
-
-
-async def _refuse(
-    gateway: Gateway, client: Client, params: Params, via: str, reason: str, message: str, name: str = ""
-) -> dict[str, Any]:
-    async def refuse() -> dict[str, Any]:
-        raise RefusedError(reason, message)
-
-    return await gateway.calls.watch(client, name or via, "", params, refuse, via=via)

@@ -62,12 +62,20 @@ def list_served(
     name_limit: int = NAME_LIMIT,
     search: SearchSettings | None = None,
 ) -> ServedList:
+    """What `list_definitions` gives, counted; the arguments are the same, and what counts tokens."""
+    definitions = list_definitions(surface, catalog, name_limit=name_limit, search=search)
+    counts = count_definitions(definitions, counter)
+    return ServedList(definitions, tuple(counts), counter.name, serving_digest(definitions))
+
+
+def list_definitions(
+    surface: Surface, catalog: Catalog, *, name_limit: int = NAME_LIMIT, search: SearchSettings | None = None
+) -> tuple[Definition, ...]:
     """The list that a gateway serves when every tool is what was synced.
 
     Args:
         surface: What is served.
         catalog: All tools.
-        counter: Counts tokens.
         name_limit: The longest name, in characters.
         search: By which all but the surface's offered tools are found, if that is how it is served; then the surface is
             as `list_pinned` makes it.
@@ -77,9 +85,7 @@ def list_served(
         meta_tools = make_served_search(search, WordsRanker(), surface, catalog, name_limit).meta_tools.values()
     elif surface.discoverable:
         meta_tools = make_discovery(surface, catalog, served_names(catalog, name_limit)).definitions
-    definitions = [*(served.definition for served in surface.offered), *list_meta_tools(meta_tools)]
-    counts = count_definitions(definitions, counter)
-    return ServedList(tuple(definitions), tuple(counts), counter.name, serving_digest(definitions))
+    return (*(served.definition for served in surface.offered), *list_meta_tools(meta_tools))
 
 
 def make_served_search(
