@@ -14,13 +14,12 @@ import yaml
 from tests.cli.conftest import Toolbelt, project, toolbelt
 from tests.documents import ROOT, blocks, read, titled
 from tests.servers.running import OpenAIServer, openai_server
-from toolbelt import Catalog, ToolLoadoutRegistry
+from toolbelt import open_project
 from toolbelt.catalog.lint import lint_catalog
 from toolbelt.evals.analysis.comparison.compare import compare_runs
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison
 from toolbelt.evals.analysis.evidence.baseline_reader import Baseline, read_baseline
 from toolbelt.evals.statistics.intervals import wilson_interval
-from toolbelt.loadouts.reader import loadouts_of
 
 __all__ = ["openai_server", "project", "toolbelt"]  # fixtures
 
@@ -118,11 +117,9 @@ def test_the_models_of_ones_own_are_right(project: Path, toolbelt: Toolbelt) -> 
 def test_the_catalog_written_by_hand_is_right(tmp_path: Path) -> None:
     (text,) = titled("docs/catalogs.md", "shop.yaml")
     (tmp_path / "shop.yaml").write_text(text)
-    catalog = Catalog.read(tmp_path / "shop.yaml")
-    (cashier,) = loadouts_of(catalog)
-    resolution = ToolLoadoutRegistry([cashier]).resolve("cashier", catalog)
-    assert [tool.id for tool in resolution.active_tools] == ["till/refund"]
-    assert not list(lint_catalog(catalog))
+    project = open_project(tmp_path, catalog=tmp_path / "shop.yaml")
+    assert [tool.id for tool in project.resolve("cashier").active_tools] == ["till/refund"]
+    assert not list(lint_catalog(project.catalog))
 
 
 def test_the_cases_are_cases(tmp_path: Path) -> None:

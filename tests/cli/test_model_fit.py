@@ -116,7 +116,7 @@ def test_the_fixed_form_is_written_with_the_way_back(toolbelt: Toolbelt, own: Pa
     assert (ran.code, ran.json["tools"], ran.json["output"]) == (0, 4, "wire.json")
     written = json.loads((own / "wire.json").read_text())
     assert (written["model"], written["loadout"], written["api"]) == (model, "all", "the Gemini API")
-    back = WireMap.from_dict(written["map"])
+    back = WireMap(**written["map"])
     names = [tool["function"]["name"] for tool in written["tools"]]
     assert names == ["git__status", "push", "run_container", "docker__status"]
     assert {back.find_tool(name) for name in names} == {

@@ -29,18 +29,17 @@ from tests.datasets.written_cases import (
     tools_of,
     written_arguments,
 )
-from toolbelt import Catalog, ToolLoadoutRegistry
+from toolbelt import Catalog, open_project
 from toolbelt.evals.cases.case import Case, ExpectedCall
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.lint.lint import lint_dataset
 from toolbelt.evals.scoring.outcome import Ending, Outcome, SelectedTool
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
-from toolbelt.loadouts.reader import loadouts_of
 from toolbelt.stores.catalogs import open_catalog
 
 CATALOGS: dict[str, Catalog] = {name: open_catalog(catalog_of(name)).catalog for name in DATASETS}
-REGISTRIES = {name: ToolLoadoutRegistry(loadouts_of(catalog)) for name, catalog in CATALOGS.items()}
+REGISTRIES = {name: open_project(catalog=catalog_of(name)).registry for name in DATASETS}
 DIFFICULTIES = ("easy", "medium", "hard")
 LANGUAGES = {
     "german", "french", "spanish", "chinese", "portuguese", "japanese", "italian", "polish", "turkish", "arabic",

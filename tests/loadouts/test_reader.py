@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.wording import mentions
-from toolbelt import Catalog, ToolLoadout
-from toolbelt.errors import InvalidFileError
+from toolbelt import ToolLoadout
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts.inspection import loadout_data
-from toolbelt.loadouts.reader import LOADOUT_KEYS, WrittenLoadout, loadouts_of, read_loadout_file, read_loadouts
+from toolbelt.loadouts.reader import LOADOUT_KEYS, WrittenLoadout, read_loadout_file, read_loadouts
 from toolbelt.sources import Document, parse_json, parse_yaml
 
 
@@ -189,16 +186,3 @@ def test_L11_a_file_that_is_one_loadout() -> None:
     assert written is not None
     assert written.loadout == ToolLoadout("lean", default_plugins=frozenset({"git"}))
     assert written.finding("r", "m", "plugins", 0).line == 2
-
-
-def test_L15_a_catalog_brings_loadouts_of_its_own() -> None:
-    catalog = Catalog(loadouts={"ops": {"plugins": ["docker"], "extends": "minimal"}, "bare": None})
-    assert loadouts_of(catalog) == (ToolLoadout("ops", "minimal", frozenset({"docker"})), ToolLoadout("bare"))
-    assert loadouts_of(Catalog()) == ()
-
-
-def test_L10_a_catalogs_own_loadouts_are_read_as_strictly() -> None:
-    catalog = Catalog(name="office", loadouts={"ops": {"plugin": ["docker"], "extends": 5}})
-    with pytest.raises(InvalidFileError, match=re.escape("office")) as caught:
-        loadouts_of(catalog)
-    assert [finding.rule for finding in caught.value.findings] == ["unknown-key", "wrong-type"]

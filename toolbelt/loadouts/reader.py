@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.catalog import Catalog
-from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, ToolLoadout
 from toolbelt.patterns import fold
@@ -150,15 +148,3 @@ def _check_name(name: object, section: Section) -> bool:
 def _check_entry(section: Section) -> None:
     if isinstance(section.value, str) and section.value.strip():  # else it is reported already
         section.is_name(section.value)
-
-
-def loadouts_of(catalog: Catalog) -> tuple[ToolLoadout, ...]:
-    """The loadouts a catalog brings along, to be registered beside one's own.
-
-    Raises:
-        InvalidFileError: everything wrong with them.
-    """
-    written, findings = read_loadouts(Document(catalog.loadouts, catalog.name))
-    if findings:
-        raise InvalidFileError(findings)
-    return tuple(each.loadout for each in written)

@@ -10,7 +10,6 @@ from typing import Any
 from toolbelt.catalog import Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, export_definitions, openai_definition
 from toolbelt.catalog.frozen import FrozenDict, freeze, thaw
-from toolbelt.errors import InvalidDefinitionError
 from toolbelt.models.json_patches import Patch, find_differences, make_patch
 from toolbelt.models.property_renaming import rename_properties
 from toolbelt.models.rules import DescriptionLength, Fact, NamePattern, ParameterName, ToolName
@@ -69,23 +68,6 @@ class WireMap:
     def to_dict(self) -> dict[str, Any]:
         """The map as plain values, as the file has it under `map`."""
         return {"names": thaw(self.names), "parameters": thaw(self.parameters)}
-
-    @classmethod
-    def from_dict(cls, data: Any) -> WireMap:
-        """The map that `to_dict` wrote.
-
-        Raises:
-            InvalidDefinitionError: the data is not such a map.
-        """
-        given: Any = data if isinstance(data, Mapping) else {}
-        names, parameters = given.get("names"), given.get("parameters")
-        if (
-            not _is_text_map(names)
-            or not isinstance(parameters, Mapping)
-            or not all(map(_is_text_map, parameters.values()))
-        ):
-            raise InvalidDefinitionError("A wire map has `names` and `parameters`, each a mapping of names to names.")
-        return cls(names, parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +242,3 @@ def _fit_text(text: str, name: str, rule: DescriptionLength) -> str:
     if end > rule.longest // 2:
         return cut[:end].rstrip() + _CUT
     return (cut.rsplit(None, 1)[0] if " " in cut[rule.longest // 2 :] else cut) + _CUT
-
-
-def _is_text_map(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(part, str) for pair in value.items() for part in pair)

@@ -30,7 +30,7 @@ from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.evals.toolsets.toolset import Toolset
 from toolbelt.evals.toolsets.variants.variant import Variant
 from toolbelt.evals.toolsets.variants.varied import Filler, Shortfall, Varied, vary
-from toolbelt.loadouts.reader import loadouts_of
+from toolbelt.project.opening import open_project
 from toolbelt.providers.tokenizers import make_counter
 from toolbelt.tiers import MetaTools
 
@@ -251,9 +251,10 @@ def test_E5_distractors_make_nothing_covered() -> None:
 
 
 def test_E1_a_meta_tool_is_no_distractor() -> None:
-    made = toolset("loadout:coder", TIERED, variant="distractors:9999", loadouts=loadouts_of(TIERED))
+    own = [written.loadout for written in open_project(catalog="tiered").catalog_loadouts]
+    made = toolset("loadout:coder", TIERED, variant="distractors:9999", loadouts=own)
     meta = MetaTools.of(TIERED)
-    plain = set(shown(toolset("loadout:coder", TIERED, loadouts=loadouts_of(TIERED)), PUSH))
+    plain = set(shown(toolset("loadout:coder", TIERED, loadouts=own), PUSH))
     assert {meta.browse.id, meta.load.id}.isdisjoint(set(shown(made, PUSH)) - plain)
     assert len(shown(made, PUSH)) > len(plain)
 
