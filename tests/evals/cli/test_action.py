@@ -18,6 +18,7 @@ import yaml
 from tests.cli.conftest import Toolbelt
 from tests.evals.cli.test_eval_run import CATALOG
 from tests.servers.running import OpenAIServer
+from tests.warm.relay import relayed
 from toolbelt.evals import run_eval
 from toolbelt.evals.analysis.evidence.baseline_reader import read_baseline
 
@@ -88,10 +89,11 @@ class Job:
         shutil.rmtree(self.home / "temp", ignore_errors=True)
         (self.home / "temp").mkdir()
         code = 0
-        for step in STEPS:
-            condition = str(step.get("if", "True"))
-            if (code == 0 or "always()" in condition) and self.holds(condition):
-                code = max(code, self.do(step))
+        with relayed(self.home):
+            for step in STEPS:
+                condition = str(step.get("if", "True"))
+                if (code == 0 or "always()" in condition) and self.holds(condition):
+                    code = max(code, self.do(step))
         return code
 
     def do(self, step: dict[str, Any]) -> int:

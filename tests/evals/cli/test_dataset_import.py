@@ -134,9 +134,10 @@ def test_E9_a_disk_that_refuses_is_no_mistake_of_the_users(project: Path) -> Non
         project / "log.jsonl",
         (log(user(f"Mail {number}. " + "x" * 500), *MAILING["messages"][1:]) for number in range(400)),
     )
-    command = 'ulimit -f 100; exec "$@"'  # blocks of half or of a whole kilobyte
-    run = [sys.executable, "-m", "toolbelt", "dataset", "import", "log.jsonl", "-o", "mine"]
-    done = subprocess.run(["sh", "-c", command, "sh", *run], capture_output=True, text=True, cwd=project)
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))"
+    program = f"{limit}\nfrom toolbelt.cli import main; main()"
+    command = [sys.executable, "-c", program, "dataset", "import", "log.jsonl", "-o", "mine"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=project)
     assert (done.returncode, done.stdout) == (3, "")
     assert "Cannot write" in done.stderr
     assert not (project / "mine").exists()

@@ -122,25 +122,30 @@ def test_a_file_is_replaced_where_that_is_wanted(toolbelt: Toolbelt, kept: Path)
 def test_E9_a_full_disk_is_told(kept: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    commands = [
-        f"{sys.executable} -m toolbelt eval export {arguments}"
-        for arguments in ("-f csv > /dev/full", "-f parquet > /dev/full", "-f csv -o /dev/full")
-    ]
-    started = [
-        subprocess.Popen(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for command in commands
-    ]
+    with Path("/dev/full").open("wb") as full:
+        started = [
+            subprocess.Popen([*TOOLBELT, "eval", "export", *arguments], stdout=out, stderr=subprocess.PIPE, text=True)
+            for arguments, out in (
+                (("-f", "csv"), full),
+                (("-f", "parquet"), full),
+                (("-f", "csv", "-o", "/dev/full"), subprocess.PIPE),
+            )
+        ]
     for process in started:
         out, err = process.communicate(timeout=60)
-        assert (process.returncode, out) == (3, ""), err
+        assert (process.returncode, out or "") == (3, ""), err
         assert err.rstrip(".\n").endswith("No space left on device")
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_reader_that_leaves_early_is_no_mistake(kept: Path, form: str) -> None:
-    command = f"{sys.executable} -m toolbelt eval export -f {form} | head -c 5; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
-    assert (done.returncode, len(done.stdout), done.stderr) == (0, 5, b"")
+    command = [*TOOLBELT, "eval", "export", "-f", form]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert len(process.stdout.read(5)) == 5
+        process.stdout.close()
+        assert (process.wait(60), process.stderr.read()) == (0, b"")
 
 
 def test_a_table_through_a_pipe_has_no_escapes_and_a_file_is_exact(kept: Path, tmp_path: Path) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -159,15 +157,12 @@ def test_M10_a_deleted_file_is_begun_anew(tmp_path: Path) -> None:
     assert [record["record"] for record in read(tmp_path)] == ["started"]
 
 
-def _fill(file_bytes: int) -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, resource.RLIM_INFINITY))
-
-
 FULL_DISK = """
-import json, resource, sys
+import json, resource, signal, sys
 from pathlib import Path
 from tests.mcp.audit_samples import CALL, make_log
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
 folder, required = Path(sys.argv[1]), sys.argv[2] == "required"
 reports = []
 log = make_log(folder, reports, required=required)
@@ -197,7 +192,6 @@ def test_M10_on_a_full_disk_calls_go_on_unless_the_log_is_required(tmp_path: Pat
         text=True,
         timeout=60,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        preexec_fn=lambda: _fill(1_000),
         check=True,
     )
     reports, admitted, again = json.loads(done.stdout)
