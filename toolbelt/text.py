@@ -54,16 +54,16 @@ def visible_table(text: str) -> str:
     return _UNSAFE_IN_TABLE.sub(_spell, text)
 
 
-def json_text(data: Any, *, ascii_only: bool = False) -> str:
+def json_text(data: Any) -> str:
     """`data` as JSON that is safe to show: readable where that does no harm, escaped where it might."""
-    return "".join(json_pieces(data, ascii_only=ascii_only))
+    return "".join(json_pieces(data, ascii_only=False))
 
 
 _PIECES = 10_000
 """Values or so to a piece of a document."""
 
 
-def json_pieces(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
+def json_pieces(data: Any, *, ascii_only: bool) -> Iterator[str]:
     """The text of `json_text` in pieces: a large document takes several times the memory of its data as one text."""
     tokens = json.JSONEncoder(ensure_ascii=ascii_only, indent=2).iterencode(data)
     while piece := "".join(islice(tokens, _PIECES)):

@@ -120,7 +120,6 @@ _SECTIONS = {
 )
 @execution_options(
     api_base="Where hosted models are asked.  [default: as before]",
-    max_concurrency="Trials that run at the same time.",
     max_cost="Stop before the run costs more, what it has cost before included.",
     max_requests="Stop before the run makes more requests, those made before included.",
     has_engine=False,

@@ -271,13 +271,12 @@ def asking_options(
 
 
 def execution_options(
-    *, api_base: str, max_concurrency: str, max_cost: str, max_requests: str, has_engine: bool = True
+    *, api_base: str, max_cost: str, max_requests: str, has_engine: bool = True
 ) -> Callable[[Command], Command]:
     """How a run is executed: the command gets `execution: ExecutionOptions`.
 
     Args:
         api_base: Help of `--api-base`.
-        max_concurrency: Help of `--max-concurrency`.
         max_cost: Help of `--max-cost`.
         max_requests: Help of `--max-requests`.
         has_engine: Whether the engine can be chosen.
@@ -285,7 +284,10 @@ def execution_options(
     from toolbelt.evals.setup.asking import ExecutionOptions
 
     asking_too = asking_options(
-        api_base=api_base, max_concurrency=max_concurrency, max_cost=max_cost, max_requests=max_requests
+        api_base=api_base,
+        max_concurrency="Trials that run at the same time.",
+        max_cost=max_cost,
+        max_requests=max_requests,
     )
 
     def make(

@@ -44,7 +44,6 @@ from toolbelt.render.screen import print_json, show_blocks
 
 _execution_options = execution_options(
     api_base="Where hosted models are asked.  [default: the provider's; resume: as before]",
-    max_concurrency="Trials that run at the same time.",
     max_cost="Stop before the run costs more; answers that are on their way still count.",
     max_requests="Stop before the run makes more requests.",
 )

@@ -23,23 +23,22 @@ def draw_id(connection: sqlite3.Connection, table: str, column: str, now: dateti
             return drawn
 
 
-def list_latest_runs(file: Path, beginning: str, limit: int = 50) -> list[tuple[str, str]]:
-    """The ids of the runs begun last, each with its dataset and status; reads no more than that, and writes nothing.
+def list_latest_runs(file: Path, beginning: str) -> list[tuple[str, str]]:
+    """The ids of the 50 runs begun last, each with its dataset and status; reads no more than that, and writes nothing.
 
     Args:
         file: The file of runs.
         beginning: Of the ids.
-        limit: The most that are listed.
 
     Raises:
         sqlite3.Error: there is no such file, or it is no file of runs.
     """
     query = (
         "SELECT run, json_extract(plan, '$.dataset.name') || ', ' || status FROM runs "
-        "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY created DESC LIMIT ?2"
+        "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY created DESC LIMIT 50"
     )
     with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        return connection.execute(query, (beginning, limit)).fetchall()
+        return connection.execute(query, (beginning,)).fetchall()
 
 
 def is_run_name(name: str) -> bool:

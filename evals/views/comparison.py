@@ -18,7 +18,6 @@ from toolbelt.views.table import Column, Row, Table
 
 _LONGEST_HEADING = 16
 """Characters of an arm's name that fit above its figures."""
-_OVERFLOWS = 5
 
 
 class Extent(NamedTuple):
@@ -120,7 +119,7 @@ def _first(comparison: Comparison) -> Iterator[Block]:
 
 def _overflows(comparison: Comparison) -> Iterator[Block]:
     for pair in comparison.pairs:
-        if line := comparison_text.overflow_line(pair, _OVERFLOWS):
+        if line := comparison_text.overflow_line(pair):
             yield Note(f"{short_label(comparison, pair)}: {line}", Tone.BAD)
 
 
@@ -217,7 +216,7 @@ def _changes(pairs: Sequence[ArmComparison], measure: Measure) -> list[Cell]:
 def _pair(comparison: Comparison, pair: ArmComparison, extent: Extent) -> Iterator[Block]:
     if extent.is_folded:
         yield _result(sentence(comparison, pair))
-    if line := comparison_text.overflow_line(pair, _OVERFLOWS):
+    if line := comparison_text.overflow_line(pair):
         yield Note(line, Tone.BAD)
     if comparison_text.has_figures(pair):
         yield _contrasts(comparison, pair)

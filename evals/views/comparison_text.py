@@ -319,13 +319,16 @@ def unpaired_line(pair: ArmComparison) -> str:
     return f"Cases not scored: {shown}." if shown else ""
 
 
-def overflow_line(pair: ArmComparison, most: int) -> str:
+_MOST_OVERFLOWS = 5
+
+
+def overflow_line(pair: ArmComparison) -> str:
     """Cases that no longer fit the model's window; empty if there are none."""
     if not (cases := pair.newly_overflowing):
         return ""
-    more = f" and {len(cases) - most:,} more" if len(cases) > most else ""
+    more = f" and {len(cases) - _MOST_OVERFLOWS:,} more" if len(cases) > _MOST_OVERFLOWS else ""
     does = "1 case no longer fits" if len(cases) == 1 else f"{len(cases):,} cases no longer fit"
-    return f"{does} the model's window: {', '.join(cases[:most])}{more}."
+    return f"{does} the model's window: {', '.join(cases[:_MOST_OVERFLOWS])}{more}."
 
 
 _NOT_KEPT: Mapping[Outcome, str] = MappingProxyType(

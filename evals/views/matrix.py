@@ -96,14 +96,9 @@ _MOST_REASONS_MARKDOWN = 30
 _TICKS = re.compile("`+")
 
 
-def matrix_markdown(matrix: Matrix, *, level: int = 2) -> str:
-    """The recommended toolset of each model: the table, a sentence or two for each model, and YAML to paste.
-
-    Args:
-        matrix: With its picks.
-        level: Of the heading, 2 to 6.
-    """
-    view = render_markdown(matrix_view(matrix, whole=True, most_reasons=_MOST_REASONS_MARKDOWN), level=level - 1)
+def matrix_markdown(matrix: Matrix) -> str:
+    """The recommended toolset of each model: the table, a sentence or two for each model, and YAML to paste."""
+    view = render_markdown(matrix_view(matrix, whole=True, most_reasons=_MOST_REASONS_MARKDOWN), level=1)
     yaml = recommendation(matrix)
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(yaml)), default=0))
     return f"{view}\n\nFor `toolbelt.yaml`{exception(matrix)}:\n\n{fence}yaml\n{yaml}{fence}\n"

@@ -222,17 +222,16 @@ _READING = (
 )
 
 
-def probe_markdown(results: Sequence[ProbeResult], *, level: int = 2) -> str:
+def probe_markdown(results: Sequence[ProbeResult]) -> str:
     """A section with a table of check × model and the details of what does not work; empty without probes.
 
     Args:
         results: In the order of the columns.
-        level: Of its heading, from 2.
     """
     if not results:
         return ""
     blocks = (Heading(TITLE, level=2), *probes_view(results), _reasons(results))
-    return f"{render_markdown(blocks, level=level - 1)}\n\n{_READING}"
+    return f"{render_markdown(blocks, level=1)}\n\n{_READING}"
 
 
 def _reasons(results: Sequence[ProbeResult]) -> Listing:

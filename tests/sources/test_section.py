@@ -113,16 +113,16 @@ def test_a_key_is_required_and_an_absent_one_is_told_by_its_rule() -> None:
     assert [(finding.rule, finding.message) for finding in section.findings] == [("missing-field", "`a` needs a `x`.")]
 
 
-def test_a_line_of_json_lines_places_every_finding_at_its_line() -> None:
-    section = Section.of_row({"calls": [{"tool": 5}], "nmae": ""}, "cases.jsonl", 7)
+def test_findings_of_a_line_of_json_lines_have_no_place() -> None:
+    section = Section.of_row({"calls": [{"tool": 5}], "nmae": ""})
     section.check_keys(frozenset({"calls", "name"}), "case")
     [call] = section.read_items("calls")
     assert call.read_text("tool") is None
     section.child("calls").add_warning("odd", "Odd.")
     assert [str(finding) for finding in section.findings] == [
-        "cases.jsonl:7: error: `nmae`: a case has no key 'nmae'. Did you mean 'name'? [unknown-key]",
-        "cases.jsonl:7: error: `calls[0].tool` must be text that is not blank, not 5. [wrong-type]",
-        "cases.jsonl:7: warning: Odd. [odd]",
+        "error: `nmae`: a case has no key 'nmae'. Did you mean 'name'? [unknown-key]",
+        "error: `calls[0].tool` must be text that is not blank, not 5. [wrong-type]",
+        "warning: Odd. [odd]",
     ]
     assert section.has_errors
 

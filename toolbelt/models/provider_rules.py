@@ -8,7 +8,6 @@ the model and the settings; of Groq nothing on names, of Anthropic nothing on ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date
 
 from toolbelt.models.facts import ModelFacts
@@ -320,7 +319,7 @@ PROVIDER_RULES: tuple[ProviderRules, ...] = (
 )
 
 
-def find_rules(facts: ModelFacts, table: Iterable[ProviderRules] = PROVIDER_RULES) -> ProviderRules | None:
+def find_rules(facts: ModelFacts) -> ProviderRules | None:
     """The rules of the API that a model is asked through; `None` if nothing is known of it.
 
     A model that only looks as if it were OpenAI's (`openai/` is also how a server of one's own is called) is held to
@@ -329,7 +328,7 @@ def find_rules(facts: ModelFacts, table: Iterable[ProviderRules] = PROVIDER_RULE
     if facts.provider is None or (facts.provider == "openai" and facts.known_as is None):
         return None
     names = [name.lower() for name in (facts.name, facts.known_as) if name]
-    for rules in table:
+    for rules in PROVIDER_RULES:
         if facts.provider in rules.providers and any(rules.models in name for name in names):
             return rules if facts.mode is None or facts.mode in rules.modes else None
     return None

@@ -43,13 +43,12 @@ class TooManyFindingsError(Exception):
 class _Reading:
     """What all sections of one document share."""
 
-    __slots__ = ("document", "findings", "line", "max_findings", "null_is_absent", "source", "suggest")
+    __slots__ = ("document", "findings", "max_findings", "null_is_absent", "source", "suggest")
 
-    def __init__(self, document: Document | None, source: str | None, null_is_absent: bool) -> None:
+    def __init__(self, document: Document | None, *, null_is_absent: bool) -> None:
         self.document = document
-        self.source = source
+        self.source = None if document is None else document.source
         self.null_is_absent = null_is_absent
-        self.line: int | None = None
         self.max_findings = _INFINITE
         self.suggest = Suggester()
         self.findings: list[Finding] = []
@@ -80,26 +79,17 @@ class Section:
             null_is_absent: Whether `key: null` is read as if the key were left out. If not, null is a wrong value.
             most: Findings after which a further one raises `TooManyFindingsError` instead.
         """
-        reading = _Reading(document, document.source, null_is_absent)
+        reading = _Reading(document, null_is_absent=null_is_absent)
         reading.max_findings = most
         return cls(document.data, reading).at(path)
 
     @classmethod
-    def of_row(
-        cls, value: Any, source: str | None = None, line: int | None = None, suggester: Suggester | None = None
-    ) -> Section:
-        """The value of one line of a JSON Lines file; every finding has this line. Null is a wrong value.
+    def of_row(cls, value: Any) -> Section:
+        """What `json` made of one line of a JSON Lines file, whose path and number the caller adds to the findings.
 
-        Args:
-            value: What `json` made of the line.
-            source: The path as the user wrote it; `None` where the caller adds it.
-            line: 1-based; `None` where the caller adds it.
-            suggester: One for all lines of a file limits what thousands of wrong lines cost.
+        Null is a wrong value.
         """
-        reading = _Reading(None, source, null_is_absent=False)
-        reading.line = line
-        reading.suggest = suggester or reading.suggest
-        return cls(value, reading)
+        return cls(value, _Reading(None, null_is_absent=False))
 
     # Place
 
@@ -129,7 +119,7 @@ class Section:
     def line(self) -> int | None:
         """1-based line, or that of the nearest value around it; `None` where it is unknown."""
         document = self._reading.document
-        return self._reading.line if document is None else document.find_line(*self.path)
+        return None if document is None else document.find_line(*self.path)
 
     def child(self, key: Key) -> Section:
         """What stands under a key of a mapping or at an index of a list; its value is `None` where nothing does."""

@@ -180,11 +180,14 @@ def _digest(value: Any) -> int:
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest())
 
 
-def some_lines(lines: Iterable[int], most: int = 5) -> str:
+_MOST_LINES = 5
+
+
+def some_lines(lines: Iterable[int]) -> str:
     """`lines 2, 5 and 9`, or the first of them and how many more."""
     numbers = [f"{line}" for line in lines]
     if len(numbers) == 1:
         return f"line {numbers[0]}"
-    if len(numbers) <= most:
+    if len(numbers) <= _MOST_LINES:
         return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"
-    return f"lines {', '.join(numbers[:most])} and {len(numbers) - most:,} more"
+    return f"lines {', '.join(numbers[:_MOST_LINES])} and {len(numbers) - _MOST_LINES:,} more"

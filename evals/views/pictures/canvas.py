@@ -36,12 +36,12 @@ def short_number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def linear_marks(low: float, high: float, about: int = 5) -> list[float]:
-    """About so many round values from `low` to `high`."""
+def linear_marks(low: float, high: float) -> list[float]:
+    """About five round values from `low` to `high`."""
     span = high - low
     if span < 1e-9:
         return [low]
-    rough = span / about
+    rough = span / 5
     power = 10 ** math.floor(math.log10(rough))
     step = next(times * power for times in (1, 2, 2.5, 5, 10) if times * power >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -271,8 +271,8 @@ def test_E10_whichever_are_fewer_stand_above() -> None:
 def test_C_foreign_names_break_nothing() -> None:
     model = "a|b `c` <b>d</b> @all\n```\n# evil"
     run = WrittenRun([Asked("full", GOOD, 9000, model=model), Asked("tiered", GOOD, 90, model=model)], reason="x")
-    text = matrix_markdown(matrix_of(run, 0.1), level=3)
-    assert text.startswith("### Which toolset")
+    text = matrix_markdown(matrix_of(run, 0.1))
+    assert text.startswith("## Which toolset")
     table, _, yaml = text.partition("For `toolbelt.yaml`:")
     assert "<b>" not in table
     assert "@all" not in table.replace("@<!-- -->all", "")

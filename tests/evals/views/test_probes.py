@@ -228,7 +228,6 @@ def test_a_column_a_model_and_why_something_does_not_work() -> None:
     text = probe_markdown([make_probe(), one])
     assert text.startswith(WHOLE)
     assert text.endswith("neither shows anything about the model.")
-    assert probe_markdown([one], level=3).startswith("### What works")
 
 
 def test_without_probes_there_is_no_section() -> None:
