@@ -37,8 +37,8 @@ def gate_and_top_up(
     options: ExecutionOptions,
     reporter: EvalReporter,
     *,
-    arms: Sequence[str] = (),
-    seed: int = 0,
+    arms: Sequence[str],
+    seed: int,
     progress: Progress = no_progress,
     started: Started = ignore,
 ) -> GateResult:

@@ -150,9 +150,7 @@ class CaseIndex:
         return dict(counts)
 
 
-def read_layout(
-    handle: BinaryIO, source: str, *, has_imported_catalog: bool = False
-) -> tuple[Layout, tuple[Finding, ...]]:
+def read_layout(handle: BinaryIO, source: str, *, has_imported_catalog: bool) -> tuple[Layout, tuple[Finding, ...]]:
     """The layout of a file, from all of its lines, with findings about the whole file.
 
     Args:
@@ -185,9 +183,9 @@ def index_cases(
     handle: BinaryIO,
     source: str,
     names: ToolNames,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None,
     *,
-    has_imported_catalog: bool = False,
+    has_imported_catalog: bool,
 ) -> CaseIndex:
     """Read and check every line.
 

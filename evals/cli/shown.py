@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolbelt.evals.analysis.matrix.matrix import Matrix
 
 
-def show_run(store: RunStore, summary: RunSummary, *, as_json: bool, details: bool = False) -> None:
+def show_run(store: RunStore, summary: RunSummary, *, as_json: bool, details: bool) -> None:
     """Print a run: its arms, which toolset goes with which model if that is its suite, what was probed, the result.
 
     Args:

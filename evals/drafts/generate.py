@@ -256,7 +256,7 @@ def estimate_drafts(
     counter: TokenCounter,
     answers: AnswerStore | None,
     advance: Advance,
-    api_base: str | None = None,
+    api_base: str | None,
 ) -> DraftEstimate:
     """Estimate the requests that are still to be sent; the prompts themselves are counted.
 

@@ -135,7 +135,7 @@ def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
     return borne_out | news
 
 
-def make_entry(model: str, news: Sequence[News], own: ProjectModel | None = None) -> dict[str, Any]:
+def make_entry(model: str, news: Sequence[News], own: ProjectModel | None) -> dict[str, Any]:
     """The model's entry for `models` in `toolbelt.yaml`: the project's present entry, updated with the news.
 
     Args:

@@ -35,7 +35,7 @@ class CheckRequest:
     tool_choice: str | None = None
     max_retries: int | None = None
 
-    def to_request(self, max_tokens: int | None = None) -> Request:
+    def to_request(self, max_tokens: int | None) -> Request:
         """The request to the model; all sampling but the tool choice and the token limit is left to the provider."""
         return Request(self.messages, self.offer, Sampling(tool_choice=self.tool_choice, max_tokens=max_tokens))
 

@@ -124,7 +124,7 @@ def make_query(spec: RankSpec, text: str) -> str:
     return make_pattern(text) if spec.kind is RankKind.REGEX else text
 
 
-def search_cases(searcher: CaseSearcher, cases: Iterable[Case], advance: Advance | None = None) -> Scores:
+def search_cases(searcher: CaseSearcher, cases: Iterable[Case], advance: Advance | None) -> Scores:
     """Search the tools of cases that need one.
 
     Args:

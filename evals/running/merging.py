@@ -79,7 +79,7 @@ def merge_shards(
     *,
     runs: Sequence[str] = (),
     allow_mixed: bool = False,
-    advance: Callable[[int], object] = lambda _: None,
+    advance: Callable[[int], object],
 ) -> MergedRun:
     """Merge shards into one run.
 

@@ -34,7 +34,7 @@ class TopUp:
         return replace(self, asked=tuple(epochs + (arm in arms) for arm, epochs in enumerate(self.asked)))
 
 
-def format_epochs(most: int, asked: Iterable[int] = ()) -> str:
+def format_epochs(most: int, asked: Iterable[int]) -> str:
     """`3`, or `1 to 3` where some arms were asked less often.
 
     Args:
@@ -45,7 +45,7 @@ def format_epochs(most: int, asked: Iterable[int] = ()) -> str:
     return f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def times_epochs(most: int, asked: Iterable[int] = ()) -> str:
+def times_epochs(most: int, asked: Iterable[int]) -> str:
     """` × 3 epochs`, to follow a number of cases; empty where each was asked once."""
     return f" × {format_epochs(most, asked)} epochs" if most > 1 else ""
 

@@ -29,7 +29,7 @@ _FORMULA = r"'*[=+\-@\t\r]"
 _GUARDED = r"'+[=+\-@\t\r]"
 
 
-def read_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) -> Iterator[pd.DataFrame]:
+def read_trials(connection: sqlite3.Connection, run: str, chunk: int) -> Iterator[pd.DataFrame]:
     """The finished trials of a run in parts, in the order of their numbers; at least one part.
 
     Args:
@@ -65,7 +65,7 @@ def load_trials(connection: sqlite3.Connection, run: str, chunk: int = CHUNK) ->
 def write_trials(
     connection: sqlite3.Connection,
     run: str,
-    csv: IO[str] | None = None,
+    csv: IO[str] | None,
     parquet: IO[bytes] | None = None,
     *,
     about: Mapping[str, str] = MappingProxyType({}),

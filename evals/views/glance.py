@@ -31,7 +31,7 @@ _MEANINGS = {
 }
 
 
-def glance_table(summary: RunSummary, comparison: Comparison | None = None) -> Table:
+def glance_table(summary: RunSummary, comparison: Comparison | None) -> Table:
     """Arms × a few columns, which fit 80 characters; what is the same for all arms is left out.
 
     Args:
@@ -79,7 +79,7 @@ def glance_table(summary: RunSummary, comparison: Comparison | None = None) -> T
     return Table("arm", tuple(column for column, _ in columns), rows, "model", name="glance", caption="The arms")
 
 
-def describe_findings(comparison: Comparison | None = None) -> str:
+def describe_findings(comparison: Comparison | None) -> str:
     """What the words of the table mean; empty where they say it."""
     present = {find_trade_off(pair) for pair in _pairs(comparison).values()}
     margin = "" if comparison is None else format_margin(comparison.margin)

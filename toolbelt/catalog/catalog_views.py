@@ -75,7 +75,7 @@ def _describe_matches(hit: SearchHit) -> str:
     return ", ".join(f"{word} ({', '.join(names)})" for word, names in fields.items())
 
 
-def stats_view(stats: Mapping[str, Any], most: int | None = 20) -> tuple[Block, ...]:
+def stats_view(stats: Mapping[str, Any], most: int | None) -> tuple[Block, ...]:
     """How many plugins, tools and tokens, and where they are; `most` rows of each table, all if `None`."""
     summary = (
         Span(stats["catalog"], Tone.STRONG),

@@ -300,9 +300,7 @@ def open_audit_log(*, required: bool, log_arguments: bool) -> AuditLog:
     return audit
 
 
-def open_servers(
-    project: Project, surface: Surface, agent: str | None = None, *, yes: bool
-) -> Mapping[str, ResolvedServer]:
+def open_servers(project: Project, surface: Surface, agent: str | None, *, yes: bool) -> Mapping[str, ResolvedServer]:
     """The servers of a surface, approved and with real values.
 
     Raises:

@@ -30,7 +30,7 @@ def models_view(models: Sequence[ModelFacts]) -> tuple[Block, ...]:
 
 
 def facts_view(
-    facts: ModelFacts, steps: Sequence[tuple[int, ModelPrices]] = (), seen: Mapping[str, bool | int] | None = None
+    facts: ModelFacts, steps: Sequence[tuple[int, ModelPrices]], seen: Mapping[str, bool | int] | None = None
 ) -> tuple[Block, ...]:
     """A model, fact by fact, with the source of each.
 

@@ -14,9 +14,7 @@ _MOST_TOKENS = 10**12
 """No request has more tokens; a larger reported number is invalid."""
 
 
-def make_reply(
-    response: Any, latency_seconds: float, secrets: Collection[str] = (), hold_seconds: float = 0.0
-) -> ChatReply:
+def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], hold_seconds: float) -> ChatReply:
     """Read an answer.
 
     Args:

@@ -165,7 +165,7 @@ def open_embedder(name: str, options: EmbeddingOptions | None = None) -> Embedde
 
 
 def embed_texts(
-    name: str, texts: Sequence[str], options: EmbeddingOptions | None = None, advance: Advance | None = None
+    name: str, texts: Sequence[str], options: EmbeddingOptions | None, advance: Advance | None = None
 ) -> Embeddings:
     """As `Embedder.embed`, for callers that cannot wait; also where an event loop is running.
 

@@ -139,7 +139,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType({row.settings.preset: row for r
 """By name. To add one, add a row."""
 
 
-def get_preset(name: str, more: Mapping[str, SearchSettings] = MappingProxyType({})) -> SearchSettings:
+def get_preset(name: str, more: Mapping[str, SearchSettings]) -> SearchSettings:
     """The settings of that name.
 
     Args:

@@ -113,7 +113,7 @@ class SessionInspection:
 
 
 def stored_sessions_data(
-    store: SessionStore, known: Mapping[str, Any], agent: str | None = None, session_id: str | None = None
+    store: SessionStore, known: Mapping[str, Any], agent: str | None, session_id: str | None = None
 ) -> list[dict[str, Any]]:
     """All stored states, as plain values.
 

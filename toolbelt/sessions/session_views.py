@@ -64,7 +64,7 @@ def change_text(answer: Mapping[str, Any], agent: str, session_id: str) -> str:
     return visible(f"unloaded {toolkit!r} {where}; gone with its next turn: {named or 'no tools'}")
 
 
-def refusal_text(answer: Mapping[str, Any], agent: str, allowed_toolkits: Sequence[str] = ()) -> str:
+def refusal_text(answer: Mapping[str, Any], agent: str, allowed_toolkits: Sequence[str]) -> str:
     """Why nothing was loaded or unloaded, for a person, and what to do.
 
     Args:

@@ -136,7 +136,7 @@ def build_policy_section(
 def policy_sections(
     catalog: ToolkitCatalog,
     available: Iterable[str],
-    tools: Iterable[ExecutableTool] = (),
+    tools: Iterable[ExecutableTool],
     names: Mapping[str, str] | None = None,
 ) -> tuple[PolicySection, ...]:
     """The prompt's sections about the tools: toolkits in registry order, then single tools, then other tools.

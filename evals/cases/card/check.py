@@ -98,7 +98,7 @@ def _short(value: str | int) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value[:16]}…"
 
 
-def lint_card(dataset: Dataset, *, own_catalog: bool = True) -> Iterator[Finding]:
+def lint_card(dataset: Dataset, *, own_catalog: bool) -> Iterator[Finding]:
     """Every mistake of the card, and a warning if it is out of date; nothing where there is no card.
 
     Args:

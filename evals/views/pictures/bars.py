@@ -147,7 +147,7 @@ _ACCURACY = "Accuracy by arm"
 _TOKENS = "Prompt tokens by arm"
 
 
-def draw_accuracy(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
+def draw_accuracy(summary: RunSummary, *, pngs: bool) -> Picture | None:
     """The picture of accuracy; `None` if no arm has a scored trial."""
     shown = best_first(shown_arms(summary), lambda arm: -1.0 if arm.accuracy.value is None else arm.accuracy.value)
     if not any(item.arm.scored for item in shown):
@@ -179,7 +179,7 @@ def draw_accuracy(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
     return Picture("accuracy", _ACCURACY, caption.strip(), *sheet.save(pngs=pngs))
 
 
-def draw_tokens(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
+def draw_tokens(summary: RunSummary, *, pngs: bool) -> Picture | None:
     """The picture of prompt tokens; `None` if no arm's tokens are known."""
     shown = best_first(shown_arms(summary), lambda arm: -sum(_prompt_parts(arm) or (math.inf,)))
     if not any(_prompt_parts(item.arm) for item in shown):

@@ -69,7 +69,7 @@ class _Plot:
         return reason if way is self.ways[0] else ""
 
 
-def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics], *, pngs: bool = True) -> Picture | None:
+def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics], *, pngs: bool) -> Picture | None:
     """The picture in dollars if any arm has a price, else in tokens; `None` if caching changes nothing for any arm.
 
     Args:

@@ -167,7 +167,7 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
         sheet.text(across, middle - 0.09, cell.overflow, ha="center", va="center_baseline", size=_TINY, color=ink)
 
 
-def _frame(sheet: Sheet, left: float, bottom: float, wide: float, high: float, *, is_sure: bool = True) -> None:
+def _frame(sheet: Sheet, left: float, bottom: float, wide: float, high: float, *, is_sure: bool) -> None:
     """A frame in black and white, visible on any background; dashed if the recommendation is not sure."""
     lines = ((0.034, "white", 1.4, "-"), (0.008, INK, 2.0, "-"))
     for inset, colour, width, dashes in lines if is_sure else ((0.012, "white", 2.4, "-"), (0.012, INK, 1.4, _DASHES)):

@@ -75,7 +75,7 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
     return curves
 
 
-def draw_scaling(summary: RunSummary, *, pngs: bool = True) -> Picture | None:
+def draw_scaling(summary: RunSummary, *, pngs: bool) -> Picture | None:
     """The picture of the curves; `None` where fewer than two oracle arms of a model have a scored trial."""
     curves = find_curves(shown_arms(summary))
     if not curves:

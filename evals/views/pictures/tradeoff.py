@@ -147,7 +147,7 @@ def find_front(points: Sequence[Point]) -> list[int]:
     return [places[n] for n in pareto_front([(points[place].tokens, points[place].accuracy) for place in places])]
 
 
-def draw_tradeoff(summary: RunSummary, result: RunResult | None = None, *, pngs: bool = True) -> Picture | None:
+def draw_tradeoff(summary: RunSummary, result: RunResult | None, *, pngs: bool) -> Picture | None:
     """The picture of the trade-off; `None` if no arm has a scored trial.
 
     The tokens are those of whole prompts if they are known for all arms, else those of the definitions.

@@ -118,7 +118,7 @@ def read_fields(name: str, description: str, parameters: Mapping[str, Any], plug
     return Document(counts, length)
 
 
-def read_words(tool: Tool, with_plugin: bool = False) -> Document:
+def read_words(tool: Tool, with_plugin: bool) -> Document:
     """As `read_tool`, before `find_tokens` makes tokens of each word."""
     return Document(*_count_words(tool.name, tool.description, tool.parameters, _plugin(tool, with_plugin)))
 

@@ -81,7 +81,7 @@ def plan_change(
     name: str,
     folder: Path,
     new_key: str,
-    keep_originals: bool = False,
+    keep_originals: bool,
 ) -> ClientChange:
     """What a client's file becomes; nothing is written.
 

@@ -35,11 +35,11 @@ def assemble_gateway(
     *,
     log: Callable[[str], None],
     counter: TokenCounter,
-    discovery: Discovery | None = None,
-    audit: AuditLog | None = None,
-    python_tools: ToolRegistry | None = None,
-    agent: AgentTurns | None = None,
-    search: ServedSearch | None = None,
+    discovery: Discovery | None,
+    audit: AuditLog | None,
+    python_tools: ToolRegistry | None,
+    agent: AgentTurns | None,
+    search: ServedSearch | None,
 ) -> Gateway:
     """A gateway that serves a loadout or an agent.
 

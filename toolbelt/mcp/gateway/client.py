@@ -180,7 +180,7 @@ class Client:
         await asyncio.gather(*(upstream.notify(method, params) for upstream in own))
 
     def start_call(
-        self, context: Context, server: str, params: Params, conversation: Conversation | None = None
+        self, context: Context, server: str, params: Params, conversation: Conversation | None
     ) -> CallUnderWay:
         """Remember a request that a server works on; `end_call` forgets it."""
         token = (params.get("_meta") or {}).get("progressToken")

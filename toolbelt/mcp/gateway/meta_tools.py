@@ -134,9 +134,7 @@ def _free_name(role: DiscoveryRole, taken: Collection[str]) -> str:
     return name
 
 
-def define_meta_tools(
-    names: Mapping[DiscoveryRole, str], groups: Sequence[Group], loader: str = ""
-) -> tuple[Tool, ...]:
+def define_meta_tools(names: Mapping[DiscoveryRole, str], groups: Sequence[Group], loader: str) -> tuple[Tool, ...]:
     """The meta-tools, in the order in which they are listed.
 
     Args:

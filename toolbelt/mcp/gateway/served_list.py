@@ -89,7 +89,7 @@ def list_definitions(
 
 
 def make_served_search(
-    settings: SearchSettings, ranker: Ranker, surface: Surface, catalog: Catalog, name_limit: int = NAME_LIMIT
+    settings: SearchSettings, ranker: Ranker, surface: Surface, catalog: Catalog, name_limit: int
 ) -> Search:
     """The search over a surface.
 

@@ -31,7 +31,7 @@ class Verification:
     changed: Mapping[str, str] = field(default_factory=dict)
 
 
-def verify_tools(served: Iterable[ServedTool], listed: Iterable[Mapping[str, Any]], version: str = "") -> Verification:
+def verify_tools(served: Iterable[ServedTool], listed: Iterable[Mapping[str, Any]], version: str) -> Verification:
     """Compare the synced tools of one server with its list.
 
     Args:

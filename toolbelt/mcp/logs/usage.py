@@ -158,9 +158,7 @@ def _parse(text: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and isinstance(data.get("record"), str) else None
 
 
-def summarize_usage(
-    records: Iterable[Mapping[str, Any] | None], *, since: str = "", by: UsageBy = UsageBy.TOOL
-) -> Usage:
+def summarize_usage(records: Iterable[Mapping[str, Any] | None], *, since: str, by: UsageBy) -> Usage:
     """Count an audit log.
 
     Args:

@@ -52,7 +52,7 @@ async def serve_http(
     stop: asyncio.Event,
     started: Callable[[str], None],
     log: Callable[[str], None],
-    limits: HttpLimits | None = None,
+    limits: HttpLimits | None,
 ) -> None:
     """Serve until `stop` is set; then calls under way have `drain_seconds`.
 

@@ -21,7 +21,7 @@ def serve_over_http(
     tokens: Tokens | None,
     *,
     started: Callable[[str], None],
-    idle_seconds: float = 0.0,
+    idle_seconds: float,
 ) -> int:
     """Serve all that the rules let in.
 

@@ -35,7 +35,7 @@ class Starter:
     total_plugins: int
 
 
-def choose_starter(catalog: Catalog, tokens: Mapping[str, int], budget: int = BUDGET) -> Starter:
+def choose_starter(catalog: Catalog, tokens: Mapping[str, int], budget: int) -> Starter:
     """Whole plugins within a budget: small servers before groups of large ones, then those that mostly read.
 
     Args:
