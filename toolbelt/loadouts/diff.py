@@ -83,7 +83,7 @@ class LoadoutDiff:
 
 
 def diff_resolutions(
-    before: Resolution, after: Resolution, tokens: ToolTokens, labels: tuple[str, str] | None
+    before: Resolution, after: Resolution, tokens: ToolTokens, labels: tuple[str, str] | None = None
 ) -> LoadoutDiff:
     """Compare two resolutions over the same catalog.
 

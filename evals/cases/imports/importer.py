@@ -66,12 +66,12 @@ def import_cases(
     folder: str,
     *,
     standard_input: BinaryIO,
-    settings: ImportSettings | None,
-    form: str | None,
-    catalog: CatalogFile | None,
-    overwrite: bool,
-    skip_broken: bool,
-    progress: Progress | None,
+    settings: ImportSettings | None = None,
+    form: str | None = None,
+    catalog: CatalogFile | None = None,
+    overwrite: bool = False,
+    skip_broken: bool = False,
+    progress: Progress | None = None,
 ) -> ImportResult:
     """Read sources and write a dataset.
 

@@ -81,7 +81,7 @@ def plan_change(
     name: str,
     folder: Path,
     new_key: str,
-    keep_originals: bool,
+    keep_originals: bool = False,
 ) -> ClientChange:
     """What a client's file becomes; nothing is written.
 

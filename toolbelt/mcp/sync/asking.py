@@ -28,7 +28,7 @@ def ask_servers(
     *,
     timeout_seconds: float,
     ask_input: AskInput | None = None,
-    answered: Callable[[Listing], None],
+    answered: Callable[[Listing], None] = lambda _: None,
 ) -> tuple[Listing, ...]:
     """The tools of servers. Each is started, asked for every page, and ended.
 
