@@ -99,17 +99,9 @@ MAX_LINES = 400
 TABLES = frozenset(
     {
         "toolbelt.catalog.ranking.rankers",
-        "toolbelt.cli.catalog",
-        "toolbelt.cli.loadout",
-        "toolbelt.cli.mcp",
-        "toolbelt.cli.model",
         "toolbelt.cli.root",
-        "toolbelt.cli.session",
-        "toolbelt.cli.toolkit",
         "toolbelt.evals.cases.imports.formats",
         "toolbelt.evals.cases.lint.lint",
-        "toolbelt.evals.cli.dataset",
-        "toolbelt.evals.cli.eval",
         "toolbelt.evals.models.opening",
         "toolbelt.evals.toolsets.spec",
         "toolbelt.evals.views.pictures.drawing",

@@ -59,7 +59,7 @@ def test_wheel_and_source_hold_the_datasets_and_the_licence(distributions: Path)
         assert f"toolbelt/_datasets/{name}/catalog.json" in in_wheel
         assert any(member.endswith(f"/datasets/{name}/catalog.json") for member in in_source)
     assert "toolbelt/_datasets/assistant/cases.jsonl" in in_wheel
-    assert "toolbelt/evals/cli/eval.py" in in_wheel
+    assert "toolbelt/evals/cli/run.py" in in_wheel
     assert {"toolbelt/evals/viewer/page.html", "toolbelt/evals/viewer/page.css"} <= set(in_wheel)
     assert "toolbelt/evals/exports/run.schema.json" in in_wheel
     assert "toolbelt/py.typed" in in_wheel

@@ -11,8 +11,7 @@ import click
 import pytest
 import yaml
 
-from toolbelt.cli.root import root
-from toolbelt.evals.cli.eval import evaluate
+from toolbelt.cli.root import evaluate, root
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "ci.md").read_text(encoding="utf-8")
 ACTION, WORKFLOW, HOSTED, RECORDED = (
