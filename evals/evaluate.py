@@ -295,7 +295,7 @@ def gate_run(
     """
     # numpy and scipy
     from toolbelt.evals.analysis.gate import gate
-    from toolbelt.evals.top_up import gate_and_top_up
+    from toolbelt.evals.gate_and_top_up import gate_and_top_up
 
     options = ExecutionOptions(
         api_base,

@@ -58,7 +58,7 @@ WITHIN_EVALS = (
     ("viewer",),
     ("exports",),
     ("browsing",),
-    ("run", "execution", "evaluate", "top_up"),
+    ("run", "execution", "evaluate", "gate_and_top_up"),
     ("cli",),
 )
 """The floors of the harness, the lowest first; parts of one floor may import each other, but not in a circle."""
@@ -140,7 +140,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",
     "toolbelt.evals.scoring.bfcl": "compares arguments as BFCL does",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
-    "toolbelt.evals.viewer.arms": "the table of the arms; the page puts its parts together",
+    "toolbelt.evals.viewer.arm_columns": "the table of the arms; the page puts its parts together",
     "toolbelt.evals.viewer.pairs": "each pair of arms in full; the page puts its parts together",
     "toolbelt.evals.viewer.records": "the data of the page, apart from its HTML",
     "toolbelt.evals.viewer.sections": "the values of the page's tables; the page puts them together",

@@ -181,7 +181,7 @@ def gate(
         # numpy and scipy, which a mistake in the flags need not wait for
         if top_up and against is not None:
             from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
-            from toolbelt.evals.top_up import gate_and_top_up
+            from toolbelt.evals.gate_and_top_up import gate_and_top_up
 
             judge = partial(gate_and_top_up, Path(store), name, against, limits, execution, EvalConsoleReporter())
         else:

@@ -18,7 +18,7 @@ from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.top_up import format_epochs
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import is_oracle
-from toolbelt.evals.viewer.arms import arm_columns, toolset_meanings
+from toolbelt.evals.viewer.arm_columns import arm_columns, toolset_meanings
 from toolbelt.evals.viewer.findings import forest_values
 from toolbelt.evals.viewer.packing import LONGEST_TEXT, MOST_TRIALS
 from toolbelt.evals.viewer.pairs import pair_values

@@ -13,7 +13,7 @@ from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.viewer.arms import arm_columns
+from toolbelt.evals.viewer.arm_columns import arm_columns
 from toolbelt.evals.viewer.findings import find_badge, forest_values, format_tick
 from toolbelt.views.cells import Badge, Span, Tone
 
