@@ -136,16 +136,16 @@ class UnreachableError(ToolbeltError):
 _Kind = TypeVar("_Kind")
 
 
-def require_items(what: str, given: object, kind: type[_Kind]) -> tuple[_Kind, ...]:
+def require_items(what: str, value: object, kind: type[_Kind]) -> tuple[_Kind, ...]:
     """What is given as a list, if it is one and each item is of a kind; a lone text would be read letter by letter.
 
     Raises:
         InvalidDefinitionError: it is not, with what to write instead.
     """
-    if isinstance(given, kind | str | Mapping) or not isinstance(given, Iterable):
-        hint = " Put it in a list." if isinstance(given, kind | str) else ""
-        raise InvalidDefinitionError(f"{what} must be a list of {kind.__name__}, not {_shown(given)}.{hint}")
-    items = tuple(given)
+    if isinstance(value, kind | str | Mapping) or not isinstance(value, Iterable):
+        hint = " Put it in a list." if isinstance(value, kind | str) else ""
+        raise InvalidDefinitionError(f"{what} must be a list of {kind.__name__}, not {_shown(value)}.{hint}")
+    items = tuple(value)
     if wrong := [item for item in items if not isinstance(item, kind)]:
         raise InvalidDefinitionError(f"{what} must be a list of {kind.__name__}; {_shown(wrong[0])} is in it.")
     return items

@@ -46,4 +46,6 @@ class Finding:
 
 def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """By file and line, errors before warnings on the same line."""
-    return tuple(sorted(findings, key=lambda found: (found.file or "", found.line or 0, found.severity, found.rule)))
+    return tuple(
+        sorted(findings, key=lambda finding: (finding.file or "", finding.line or 0, finding.severity, finding.rule))
+    )

@@ -219,10 +219,10 @@ class LoadoutPolicy(SessionPolicy):
             if not in_category:
                 return _unknown_category(category, groups)
             groups = in_category
-        found, is_nearest = _find(groups, words)
+        matches, is_nearest = _find(groups, words)
         hits = [
             {**self._entry(plugin, tools), "description": self._description(plugin), "tool_count": count}
-            for plugin, tools, count in found
+            for plugin, tools, count in matches
         ]
         pages = -(-len(hits) // PAGE_SIZE)
         shown = hits[(page - 1) * PAGE_SIZE : page * PAGE_SIZE] if page >= 1 else []
@@ -352,10 +352,10 @@ def _find(groups: Sequence[Group], words: Sequence[str]) -> tuple[list[_Found], 
     known = [tool for plugin, _ in groups for tool in plugin.tools if tool.name in there]
     hits = WordsIndex(known, with_plugins=True).search(" ".join(words)[:_MAX_QUERY_CHARS], len(known))
     places = {hit.tool.name: place for place, hit in enumerate(hits)}
-    found = [(plugin, _matching(plugin, tools, words), len(tools)) for plugin, tools in groups]
-    is_nearest = not any(tools for _, tools, _ in found)
+    matches = [(plugin, _matching(plugin, tools, words), len(tools)) for plugin, tools in groups]
+    is_nearest = not any(tools for _, tools, _ in matches)
     if is_nearest:
         near = {hit.tool.name for hit in hits[:MAX_NEAREST]}
-        found = [(plugin, tuple(tool for tool in tools if tool.name in near), len(tools)) for plugin, tools in groups]
-    found = [entry for entry in found if entry[1]]
-    return sorted(found, key=lambda entry: min(places.get(tool.name, len(places)) for tool in entry[1])), is_nearest
+        matches = [(plugin, tuple(tool for tool in tools if tool.name in near), len(tools)) for plugin, tools in groups]
+    matches = [entry for entry in matches if entry[1]]
+    return sorted(matches, key=lambda entry: min(places.get(tool.name, len(places)) for tool in entry[1])), is_nearest

@@ -38,6 +38,6 @@ def toolkits_over(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalo
     Raises:
         InvalidDefinitionError: as `DynamicToolkits` and `expand_agent`.
     """
-    given = tuple(toolkits)
-    expansion, off = expand_agent(agent, given, catalog)
-    return DynamicToolkits(agent, given, replace(expansion, find_answer_name=str), off)
+    listed = tuple(toolkits)
+    expansion, off = expand_agent(agent, listed, catalog)
+    return DynamicToolkits(agent, listed, replace(expansion, find_answer_name=str), off)

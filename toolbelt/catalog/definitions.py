@@ -89,10 +89,10 @@ def export_definitions(tools: Iterable[Tool], wire_names: Mapping[str, str], for
 def _schema(tool: Tool) -> Mapping[str, Any]:
     # Providers refuse a schema that is not of an object, and OpenAI one of an object without properties; an MCP
     # server or a person may well leave either out.
-    given = tool.parameters
-    if given.get("type") == "object" and "properties" in given:
-        return given
-    return {"type": "object", "properties": {}} | {key: value for key, value in given.items() if key != "type"}
+    schema = tool.parameters
+    if schema.get("type") == "object" and "properties" in schema:
+        return schema
+    return {"type": "object", "properties": {}} | {key: value for key, value in schema.items() if key != "type"}
 
 
 MAX_LENGTH = 64

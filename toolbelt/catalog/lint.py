@@ -70,14 +70,14 @@ def find_invisible(texts: Sequence[str]) -> dict[str, str]:
 
     Joiners within scripts that need them, and the tags of flags, are no finding: they change what is seen.
     """
-    found: dict[str, str] = {}
+    characters: dict[str, str] = {}
     for text in texts:
         for match in _INVISIBLE.finditer(text):
             character, position = match.group(), match.start()
             if not _is_needed(text, position):
                 name = unicodedata.name(character, "").lower() or "without a name"
-                found.setdefault(f"U+{ord(character):04X}", name)
-    return found
+                characters.setdefault(f"U+{ord(character):04X}", name)
+    return characters
 
 
 def _is_needed(text: str, position: int) -> bool:

@@ -75,23 +75,23 @@ def without(
         return [without(item, pattern=pattern, reference=reference) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept: dict[str, Any] = {}
+    stripped: dict[str, Any] = {}
     for key, value in schema.items():
         if (key == "pattern" and isinstance(value, str) and pattern(value)) or (
             key in REFERENCES and isinstance(value, str) and reference(value)
         ):
             continue
         if key in _DATA:
-            kept[key] = value
+            stripped[key] = value
         elif key in _NAMED and isinstance(value, dict):
-            kept[key] = {
+            stripped[key] = {
                 name: without(item, pattern=pattern, reference=reference)
                 for name, item in value.items()
                 if key != "patternProperties" or not pattern(name)
             }
         else:
-            kept[key] = without(value, pattern=pattern, reference=reference)
-    return kept
+            stripped[key] = without(value, pattern=pattern, reference=reference)
+    return stripped
 
 
 class References:

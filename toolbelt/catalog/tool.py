@@ -176,8 +176,8 @@ class Plugin:
             object.__setattr__(self, "category", str(self.category).strip())
         category = find_category(self.name, self.category)
         object.__setattr__(self, "category_key", None if category is None else fold(category))
-        given = require_items(f"The tools of plugin {self.name!r}", self.tools, Tool)
-        tools = tuple(self._take_in(tool) for tool in given)
+        items = require_items(f"The tools of plugin {self.name!r}", self.tools, Tool)
+        tools = tuple(self._take_in(tool) for tool in items)
         object.__setattr__(self, "tools", tools)
         refuse_duplicate_ids(tools)
 

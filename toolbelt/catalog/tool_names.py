@@ -77,13 +77,13 @@ def describe_tools(names: Iterable[str]) -> str:
 
 def _cut(items: Sequence[str]) -> str:
     length = 0
-    kept: list[str] = []
+    shown: list[str] = []
     for item in items:
         length += len(item) + 2
-        if kept and length > MAX_DESCRIPTION:
-            return f"{', '.join(kept)} and {len(items) - len(kept)} more"
-        kept.append(item)
-    return ", ".join(kept)
+        if shown and length > MAX_DESCRIPTION:
+            return f"{', '.join(shown)} and {len(items) - len(shown)} more"
+        shown.append(item)
+    return ", ".join(shown)
 
 
 def find_written_description(description: str, tools: Iterable[Tool]) -> str:

@@ -46,14 +46,14 @@ def find_twins(tools: Sequence[Tool]) -> Iterator[Twins]:
     that finds the one by what it does finds the other, too. Words are compared by their stems; stop words count only
     where there are no others. Of a tool without a description, the name counts. Twins of one tool are twins.
     """
-    said = [_described_words(tool) for tool in tools]
+    described = [_described_words(tool) for tool in tools]
     known = [frozenset(_stems(f"{tool.name} {tool.description}")) for tool in tools]
     having: dict[str, set[int]] = {}
     for place, words in enumerate(known):
         for word in words:
             having.setdefault(word, set()).add(place)
     alike: dict[frozenset[str], list[int]] = {}
-    for place, words in enumerate(said):
+    for place, words in enumerate(described):
         if words:
             alike.setdefault(words, []).append(place)
     parents = list(range(len(tools)))
@@ -61,7 +61,7 @@ def find_twins(tools: Sequence[Tool]) -> Iterator[Twins]:
         for place in places:
             _join(parents, places[0], place)
         for other in _find_all(words, having).difference(places):
-            if _root(parents, other) != _root(parents, places[0]) and any(said[other] <= known[p] for p in places):
+            if _root(parents, other) != _root(parents, places[0]) and any(described[other] <= known[p] for p in places):
                 _join(parents, places[0], other)
     groups: dict[int, list[int]] = {}
     for place in range(len(tools)):
@@ -109,16 +109,16 @@ def _describe(tools: list[Tool]) -> Twins:
 def describe_twins(twins: Twins) -> str:
     """Which tools they are, and what to change in their descriptions, in sentences."""
     names = _name([tool.id for tool in twins.tools])
-    found = f"Search cannot tell {len(twins.tools)} tools apart by what they do: {names}."
+    problem = f"Search cannot tell {len(twins.tools)} tools apart by what they do: {names}."
     if twins.silent:
         silent = _name([tool.id for tool in twins.silent])
-        return f"{found} {silent} {'has' if len(twins.silent) == 1 else 'have'} no description: write what each does."
+        return f"{problem} {silent} {'has' if len(twins.silent) == 1 else 'have'} no description: write what each does."
     pairs = zip(twins.tools[:_MOST_NAMED], twins.own_words, strict=False)
     own = [f"{tool.id} alone has {' and '.join(map(repr, words[:_MOST_WORDS]))}" for tool, words in pairs if words]
     if not own:
-        return f"{found} None has a word of its own: write into each description what only that tool does."
+        return f"{problem} None has a word of its own: write into each description what only that tool does."
     return (
-        f"{found} Their descriptions have the same words, and only names or arguments differ: {'; '.join(own)}. "
+        f"{problem} Their descriptions have the same words, and only names or arguments differ: {'; '.join(own)}. "
         "Write into each description what only that tool does."
     )
 

@@ -114,11 +114,11 @@ def init(
         raise NotFoundError("folder", folder, [str(entry) for entry in target.absolute().parent.glob("*/")])
     if start_with is not None:
         return _start_with(target, start_with, force=force, as_json=as_json)
-    found = _choose(find_servers(target, files), names)
-    if not found:
+    servers = _choose(find_servers(target, files), names)
+    if not servers:
         return _offer_shipped(target, files, force=force, as_json=as_json)
     _make_way(target, (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE), force=force)
-    approved = approve_some([server.spec for server in found], yes=yes)
+    approved = approve_some([server.spec for server in servers], yes=yes)
     listings = ask_for_tools(approved, timeout)
     splits = {each.server: propose_split(_usable(each), each.server) for each in listings} if split else {}
     old = Catalog(name=target.absolute().name or "catalog")
@@ -145,11 +145,11 @@ def init(
         if as_json:
             print_json(data)
         return exit_code_of(listings) or 3
-    asked = {spec.name for spec in approved}
+    approved_names = {spec.name for spec in approved}
     entries = [
         ServerEntry(server.spec.name, server.from_file, splits.get(server.spec.name))
-        for server in found
-        if server.spec.name in asked
+        for server in servers
+        if server.spec.name in approved_names
     ]
     starter = choose_starter(synced.catalog, tokens, max_tokens)
     write_catalog(synced.catalog, str(target / CATALOG_FILE))
@@ -181,7 +181,7 @@ def find_servers(folder: Path, files: Sequence[str] = ()) -> tuple[FoundServer, 
         InvalidFileError: a file that was named is wrong.
     """
     configs = [("", Path(file)) for file in files] or [
-        (found.client, found.path) for found in find_client_configs(folder, environment=os.environ)
+        (place.client, place.path) for place in find_client_configs(folder, environment=os.environ)
     ]
     servers: dict[str, FoundServer] = {}
     for client, path in configs:
@@ -208,17 +208,17 @@ def _from_text(path: Path, folder: Path) -> str:
     return str(absolute)
 
 
-def _choose(found: Sequence[FoundServer], names: Sequence[str]) -> tuple[FoundServer, ...]:
-    by_name = {server.spec.name: server for server in found}
+def _choose(servers: Sequence[FoundServer], names: Sequence[str]) -> tuple[FoundServer, ...]:
+    by_name = {server.spec.name: server for server in servers}
     for name in names:
         if name not in by_name:
             raise NotFoundError("server", name, by_name)
     if names:
         return tuple(by_name[name] for name in dict.fromkeys(names))
-    for server in found:
+    for server in servers:
         if server.spec.disabled:
             notify(f"server {server.spec.name!r} is switched off in {server.from_file}; --server asks it all the same")
-    return tuple(server for server in found if not server.spec.disabled)
+    return tuple(server for server in servers if not server.spec.disabled)
 
 
 def _usable(listing: Listing) -> list[Any]:

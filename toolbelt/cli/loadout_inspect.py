@@ -149,7 +149,7 @@ def _show_no_choice(project: Project, inspection: Inspection, model: str, as_jso
         click.echo("\n  ".join(visible(line) for line in (f"{model}: no loadout chosen", *reasons)))
 
 
-def _warn(project: Project, inspection: Inspection, asked: tuple[str, ...]) -> None:
+def _warn(project: Project, inspection: Inspection, models: tuple[str, ...]) -> None:
     if inspection.is_empty:
         name, catalog = inspection.resolution.loadout, project.catalog.name
         notify(f"loadout {name!r} matches nothing of catalog {catalog!r}; an agent would get no tools.", "warning")
@@ -159,7 +159,7 @@ def _warn(project: Project, inspection: Inspection, asked: tuple[str, ...]) -> N
     if not inspection.tokens.exact and project.tokenizer != inspection.tokens.tokenizer:
         notify(f"the vocabulary of {project.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
-        if fit.context_window is None and (fit.model in asked or fit.model in project.config.models):
+        if fit.context_window is None and (fit.model in models or fit.model in project.config.models):
             _warn_of_unknown_window(project, fit.model)
 
 

@@ -189,15 +189,15 @@ def _places(client: str, folder: Path) -> list[FoundConfig]:
     return [place for place in places if place.client == CLIENTS[client].label]
 
 
-def _choose_file(client: str, given: str | None, folder: Path, names: Sequence[str]) -> Path:
+def _choose_file(client: str, client_file: str | None, folder: Path, names: Sequence[str]) -> Path:
     """The file that has one of the servers; else the project's, else the user's."""
-    if given is not None:
-        return Path(given).absolute()
+    if client_file is not None:
+        return Path(client_file).absolute()
     places = _places(client, folder)
     for place in places:
         if place.path.is_file():
-            found = read_client_config(place.path, folder)
-            if found.gateways or {spec.name for spec in found.servers} & set(names):
+            client_config = read_client_config(place.path, folder)
+            if client_config.gateways or {spec.name for spec in client_config.servers} & set(names):
                 return place.path
     first = next((place for place in places if place.is_project or place.path.is_file()), places[0])
     return first.path
@@ -208,12 +208,12 @@ def _count_tokens(project: Project, names: Sequence[str]) -> dict[str, int]:
     if not names:
         return {}
     tokens = project.tokens()
-    found: dict[str, int] = {}
+    tokens_by_server: dict[str, int] = {}
     for plugin in project.catalog.plugins:
         if plugin.server in names:
             ids = [tool.id for tool in plugin.tools]
-            found[plugin.server] = found.get(plugin.server, 0) + tokens.of(ids)
-    return found
+            tokens_by_server[plugin.server] = tokens_by_server.get(plugin.server, 0) + tokens.of(ids)
+    return tokens_by_server
 
 
 def _warn(project: Project, change: ClientChange, tokens: dict[str, int], file: Path) -> None:

@@ -242,24 +242,24 @@ def _data(matrix: FitMatrix, models: Sequence[ModelToFit]) -> dict[str, Any]:
 
 def _warn_unfit_recommendations(matrix: FitMatrix, models: Sequence[ModelToFit]) -> None:
     """Say which models toolbelt.yaml gives a toolset that they refuse."""
-    for model, fits, given in zip(models, matrix.by_model, matrix.given, strict=True):
-        if given is not None and fits[given].verdict in _REFUSING:
+    for model, fits, recommended in zip(models, matrix.by_model, matrix.recommended, strict=True):
+        if recommended is not None and fits[recommended].verdict in _REFUSING:
             source = f"toolbelt.yaml gives {model.facts.name!r} {str(parse_recommended(model.facts.toolset or ''))!r}"
-            notify(f"{source}, which does not fit. {describe_fit(fits[given])[0]}", "warning")
+            notify(f"{source}, which does not fit. {describe_fit(fits[recommended])[0]}", "warning")
 
 
 def _find_recommended(toolsets: Sequence[CandidateToolset], model: ModelToFit) -> int | None:
     """The number of the toolset that toolbelt.yaml gives a model."""
     if model.facts.toolset is None:
         return None
-    given = parse_recommended(model.facts.toolset)
-    return next((number for number, toolset in enumerate(toolsets) if _is_recommended(toolset, given)), None)
+    recommended = parse_recommended(model.facts.toolset)
+    return next((number for number, toolset in enumerate(toolsets) if _is_recommended(toolset, recommended)), None)
 
 
-def _is_recommended(toolset: CandidateToolset, given: RecommendedToolset) -> bool:
+def _is_recommended(toolset: CandidateToolset, recommended: RecommendedToolset) -> bool:
     if toolset.loadout is None:
-        return given.kind is RecommendedKind.FULL
-    return given.kind is RecommendedKind.LOADOUT and fold(given.name) == fold(toolset.loadout)
+        return recommended.kind is RecommendedKind.FULL
+    return recommended.kind is RecommendedKind.LOADOUT and fold(recommended.name) == fold(toolset.loadout)
 
 
 def _warn_unknown_windows(project: Project, models: Sequence[ModelToFit], named: Sequence[str]) -> None:

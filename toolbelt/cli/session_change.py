@@ -98,14 +98,14 @@ def reset(agent: str, session_id: str, session_store: str, config: str | None, a
     is printed names both.
     """
     require_text("--session", session_id)
-    found = read_config(Path.cwd(), config)
+    project_config = read_config(Path.cwd(), config)
     store = SqliteSessionStore(session_store)
-    spec = next((one for one in found.agents if one.name == agent), None)
-    kept = [name for name, _ in store.sessions()]
-    if spec is None and agent not in kept:
-        raise NotFoundError("agent", agent, dict.fromkeys((*(one.name for one in found.agents), *kept)))
-    was_kept = store.reset(agent, session_id)
+    spec = next((each for each in project_config.agents if each.name == agent), None)
+    stored = [name for name, _ in store.sessions()]
+    if spec is None and agent not in stored:
+        raise NotFoundError("agent", agent, dict.fromkeys((*(each.name for each in project_config.agents), *stored)))
+    was_stored = store.reset(agent, session_id)
     if as_json:
-        print_json({"agent": agent, "session": session_id, "reset": was_kept})
+        print_json({"agent": agent, "session": session_id, "reset": was_stored})
     else:
-        click.echo(reset_text(agent, session_id, was_kept, () if spec is None else spec.initial_toolkits))
+        click.echo(reset_text(agent, session_id, was_stored, () if spec is None else spec.initial_toolkits))

@@ -89,7 +89,7 @@ def _inspect_search(
 
 
 def _list(agent: str | None, session_id: str | None, session_store: str, config: str | None, as_json: bool) -> None:
-    known = {one.name: one for one in read_config(Path.cwd(), config).agents}
+    known = {spec.name: spec for spec in read_config(Path.cwd(), config).agents}
     store = SqliteSessionStore(session_store)
     rows = stored_sessions_data(store, known, agent, session_id)
     if agent is not None and not rows and agent not in known:

@@ -60,34 +60,34 @@ def usage(sources: tuple[str, ...], since: str | None, by: str, as_json: bool) -
     """
     folder = audit_folder(os.environ)
     paths = find_sources(sources, folder)
-    found = summarize_usage(read_records(paths), since=since or "", by=UsageBy(by))
-    if found.damaged_lines:
-        notify(f"{plural(found.damaged_lines, 'line')} of the audit log cannot be read.", "warning")
-    if found.lost:
-        notify(f"{plural(found.lost, 'record')} could not be written by the gateway.", "warning")
+    summary = summarize_usage(read_records(paths), since=since or "", by=UsageBy(by))
+    if summary.damaged_lines:
+        notify(f"{plural(summary.damaged_lines, 'line')} of the audit log cannot be read.", "warning")
+    if summary.lost:
+        notify(f"{plural(summary.lost, 'record')} could not be written by the gateway.", "warning")
     if as_json:
-        print_json(_data(found, by, since))
+        print_json(_data(summary, by, since))
     elif not paths:
         notify(f"there is no audit log in {str(folder)!r}; toolbelt serve writes it.")
     else:
-        show_blocks(usage_view(found, UsageBy(by)))
+        show_blocks(usage_view(summary, UsageBy(by)))
 
 
-def _data(found: Usage, by: str, since: str | None) -> dict[str, Any]:
-    def rows(kept: tuple[UsageRow, ...]) -> list[dict[str, Any]]:
-        return [asdict(row) for row in kept]
+def _data(summary: Usage, by: str, since: str | None) -> dict[str, Any]:
+    def rows(usage_rows: tuple[UsageRow, ...]) -> list[dict[str, Any]]:
+        return [asdict(row) for row in usage_rows]
 
     return {
         "by": by,
         "since": since,
-        "first": found.first or None,
-        "last": found.last or None,
-        "sessions": found.sessions,
-        "calls": found.calls,
-        "failures": found.failures,
-        "answer_tokens": sum(row.answer_tokens for row in found.rows),
-        "rows": rows(found.rows),
-        "never_called": rows(found.never_called),
-        "lost": found.lost,
-        "damaged_lines": found.damaged_lines,
+        "first": summary.first or None,
+        "last": summary.last or None,
+        "sessions": summary.sessions,
+        "calls": summary.calls,
+        "failures": summary.failures,
+        "answer_tokens": sum(row.answer_tokens for row in summary.rows),
+        "rows": rows(summary.rows),
+        "never_called": rows(summary.never_called),
+        "lost": summary.lost,
+        "damaged_lines": summary.damaged_lines,
     }

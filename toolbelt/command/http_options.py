@@ -51,7 +51,7 @@ def read_http_options(
         ToolbeltError: they do not fit together, or would let in more people than the user may think.
     """
     if http is None:
-        given = {
+        flags = {
             "--token-file": token_file,
             "--no-token": no_token,
             "--tls-cert": tls_cert,
@@ -60,7 +60,7 @@ def read_http_options(
             "--allow-host": allow_host,
             "--allow-origin": allow_origin,
         }
-        if alone := [name for name, value in given.items() if value]:
+        if alone := [name for name, value in flags.items() if value]:
             raise ToolbeltError(f"{', '.join(alone)} belongs to --http HOST:PORT.")
         return None
     if no_token and token_file:

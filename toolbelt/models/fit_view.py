@@ -44,14 +44,14 @@ class FitMatrix:
         toolsets: One a column.
         fits: A row a toolset, a column a model.
         violations: Rules that tools break, by the API whose rules they are.
-        given: The number of the toolset that the project gives each model; `None` if it does not say, or none of these.
+        recommended: The number of the toolset that the project gives each model; `None` if it gives none of these.
     """
 
     catalog: str
     toolsets: Sequence[CandidateToolset]
     fits: Sequence[Sequence[ModelFit]]
     violations: Sequence[tuple[str, Sequence[Violation]]]
-    given: Sequence[int | None] = ()
+    recommended: Sequence[int | None] = ()
 
     @property
     def by_model(self) -> list[tuple[ModelFit, ...]]:
@@ -91,12 +91,12 @@ def _models_table(matrix: FitMatrix) -> Table:
     )
     columns = (Column("window", is_spare=True), *headings)
     rows = []
-    for fits, given in zip_longest(matrix.by_model, matrix.given):
+    for fits, recommended in zip_longest(matrix.by_model, matrix.recommended):
         size, largest = fits[0].context_window, largest_fitting(matrix.toolsets, fits)
         window = Span("unknown" if size is None else f"{size:,}", Tone.FAINT)
         cells = (
             Span(
-                "=" * (place == given) + "*" * (place == largest) + "!" * bool(fit.to_repair) + _shown(fit),
+                "=" * (place == recommended) + "*" * (place == largest) + "!" * bool(fit.to_repair) + _shown(fit),
                 VERDICT_TONES[fit.verdict],
             )
             for place, fit in enumerate(fits)
@@ -127,7 +127,7 @@ def _legend(matrix: FitMatrix) -> Iterator[str]:
         yield "! tools to repair"
     if any(largest_fitting(matrix.toolsets, fits) is not None for fits in matrix.by_model):
         yield "* largest that fits"
-    if any(number is not None for number in matrix.given):
+    if any(number is not None for number in matrix.recommended):
         yield "= what toolbelt.yaml gives it"
 
 

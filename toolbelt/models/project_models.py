@@ -256,14 +256,14 @@ def _read_recommended(section: Section, known: Known) -> str | None:
     if not (text := section.read_text()):
         return None
     try:
-        given = parse_recommended(text, known.loadouts)
+        spec = parse_recommended(text, known.loadouts)
     except InvalidDefinitionError as error:
         section.add_error("unknown-toolset", f"{section.label}: {error}")
         return None
-    if given.kind is RecommendedKind.DYNAMIC and given.name and fold(given.name) not in map(fold, known.agents):
-        section.is_known(given.name, known.agents, "agent")
+    if spec.kind is RecommendedKind.DYNAMIC and spec.name and fold(spec.name) not in map(fold, known.agents):
+        section.is_known(spec.name, known.agents, "agent")
         return None
-    return str(given)
+    return str(spec)
 
 
 def _refuse_contradictions(item: Section, own: ProjectModel) -> None:

@@ -74,10 +74,10 @@ class SchemaRewriter:
     """
 
     def __init__(self, facts: Iterable[Fact]) -> None:
-        given = [fact.rule for fact in facts]
-        self._rules = [rule for kind in _ORDER for rule in given if type(rule) is kind]
-        self._everywhere = [rule for rule in given if isinstance(rule, SchemaKeywords)]
-        self._at_root = [rule for rule in given if type(rule) is RootKeywords]
+        rules = [fact.rule for fact in facts]
+        self._rules = [rule for kind in _ORDER for rule in rules if type(rule) is kind]
+        self._everywhere = [rule for rule in rules if isinstance(rule, SchemaKeywords)]
+        self._at_root = [rule for rule in rules if type(rule) is RootKeywords]
         self.changes: list[SchemaChange] = []
 
     def rewrite(self, schema: Schema) -> Schema:
@@ -226,9 +226,9 @@ class SchemaRewriter:
         for at in reversed(loose):  # from the end, so that the numbers in a list hold
             keyword = str(at[0])
             removed = part[keyword] if len(at) == 1 else part[keyword][at[1]]
-            gone = removed is False and keyword != "items"
-            self._record_change((*place, *at), removed, None if gone else {})
-            if not gone:
+            is_dropped = removed is False and keyword != "items"
+            self._record_change((*place, *at), removed, None if is_dropped else {})
+            if not is_dropped:
                 _set_part(result, at, {})
             elif keyword == "anyOf":
                 result["anyOf"] = [branch for number, branch in enumerate(result["anyOf"]) if number != at[1]]

@@ -90,8 +90,8 @@ class Project:
     def written(self) -> tuple[WrittenLoadout, ...]:
         """Every loadout that is not built in: the catalog's but for those the user shadows, then the user's."""
         shadowed = {fold(written.loadout.name) for written in self.config.loadouts}
-        kept = (written for written in self.catalog_loadouts if fold(written.loadout.name) not in shadowed)
-        return (*kept, *self.config.loadouts)
+        unshadowed = (written for written in self.catalog_loadouts if fold(written.loadout.name) not in shadowed)
+        return (*unshadowed, *self.config.loadouts)
 
     @cached_property
     def registry(self) -> ToolLoadoutRegistry:
@@ -239,7 +239,7 @@ class Project:
             return []
         from toolbelt.loadouts.lint import lint_against_catalog
 
-        return [found for each in written for found in lint_against_catalog(each, self.registry, self.catalog)]
+        return [finding for each in written for finding in lint_against_catalog(each, self.registry, self.catalog)]
 
     def resolve(self, name: str | None, models: Sequence[str] = (), *, facts: ModelFacts | None = None) -> Resolution:
         """What a loadout makes of the catalog.
@@ -282,15 +282,15 @@ class Project:
         if len(set(models)) != 1:
             raise ToolbeltError("'auto' chooses by one model's context window; give one model.")
         self.refuse_wrong_definitions()
-        asked = self.ask(models[0])
-        facts = asked.facts if facts is None else facts
+        model = self.ask(models[0])
+        facts = model.facts if facts is None else facts
 
         def choose_by_window() -> AutoChoice:
             return choose_loadout(
                 facts.context_window,
                 self.catalog,
                 self.registry,
-                self._count(*asked.counting),
+                self._count(*model.counting),
                 max_tools=facts.max_tools,
                 output_reserve=facts.output_reserve,
                 tool_calling=facts.tool_calling,
@@ -301,7 +301,7 @@ class Project:
         else:
             from toolbelt.models.recommended import choose_recommended  # few projects say so of a model
 
-            measure = self._measure(replace(asked, facts=facts))
+            measure = self._measure(replace(model, facts=facts))
             choice = choose_recommended(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
@@ -388,11 +388,11 @@ class Project:
 
         return find_fits(self, resolution.active_tools, models, calculate)
 
-    def _measure(self, asked: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
+    def _measure(self, model: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
         """Checks tools against a model."""
         from toolbelt.models.fit import CandidateToolset
 
-        return lambda tools: self.comparer(tools).fit(CandidateToolset("", tuple(tools)), asked)
+        return lambda tools: self.comparer(tools).fit(CandidateToolset("", tuple(tools)), model)
 
     def _refuse(self, findings: Sequence[Finding]) -> None:
         if any(finding.severity is Severity.ERROR for finding in findings):

@@ -146,10 +146,10 @@ def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api =
     check_name(name)
     if api_base is not None:
         check_address(api_base)
-    found = _find_served(name, api_base, table)
-    if found is None:
+    served = _find_served(name, api_base, table)
+    if served is None:
         return None
-    provider, model = found
+    provider, model = served
     address = api_base or find_address(provider)
     if address is None or model.startswith("responses/") or os.environ.get("USE_LITELLM_PROXY", "").strip():
         return None

@@ -123,7 +123,7 @@ def make_answer_error(
 def _put_together(
     failure: Failure, message: str, sources: Sequence[Mapping[str, str]], text: str, latency_seconds: float
 ) -> ModelError:
-    may_pass = next((said for headers in sources if (said := find_may_retry(headers)) is not None), None)
+    may_pass = next((answer for headers in sources if (answer := find_may_retry(headers)) is not None), None)
     if may_pass is True and failure is not Failure.BAD_REQUEST and not failure.is_passing:
         may_pass = None  # no request of its kind ever passes, whatever a gateway in between says
     hold = max(map(find_hold, sources))

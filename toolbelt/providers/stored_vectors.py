@@ -108,8 +108,8 @@ class StoredVectors:
                     advance(start + done)
 
             part = keys[start : start + size]
-            made = embed_texts(self.model, [missing[key] for key in part], self._options, advance_part)
-            vectors = dict(zip(part, made.vectors, strict=True))
+            embedded = embed_texts(self.model, [missing[key] for key in part], self._options, advance_part)
+            vectors = dict(zip(part, embedded.vectors, strict=True))
             cache.add({key: _pack(vector) for key, vector in vectors.items()})
             yield from vectors.items()
 
@@ -118,8 +118,8 @@ class StoredVectors:
 
 
 def _find(cache: OpenCache, keys: Sequence[bytes]) -> dict[bytes, array[float]]:
-    found = ((key, _unpack(packed)) for key, packed in cache.find(keys).items())
-    return {key: vector for key, vector in found if vector is not None}
+    unpacked = ((key, _unpack(packed)) for key, packed in cache.find(keys).items())
+    return {key: vector for key, vector in unpacked if vector is not None}
 
 
 def _pack(vector: array[float]) -> bytes:

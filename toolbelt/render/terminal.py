@@ -332,12 +332,12 @@ class _Layout:
 
     def _without_spare(self, places: list[int], width: int, bars: Collection[int]) -> list[int]:
         """The columns that fit beside the labels: of the spare ones, those to the right are left out first."""
-        kept = list(places)
+        remaining = list(places)
         for place in reversed([place for place in places if self._table.columns[place].is_spare]):
-            if sum(_GAP + self._least_width(each) for each in kept if each not in bars) <= width:
+            if sum(_GAP + self._least_width(each) for each in remaining if each not in bars) <= width:
                 break
-            kept.remove(place)
-        return kept
+            remaining.remove(place)
+        return remaining
 
     def _least_width(self, place: int) -> int:
         """Of a column of words that can be folded, the least; of figures, what they take."""

@@ -121,8 +121,8 @@ class _Parser:
         extra: dict[str, Any] = values.pop(_REST, {})
         return {name: value for name, value in values.items() if self._is_given(name, known)} | extra
 
-    def _is_given(self, name: str, given: Mapping[str, Any]) -> bool:
-        return name not in self.defaults or self.defaults[name] in given
+    def _is_given(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        return name not in self.defaults or self.defaults[name] in arguments
 
     def _validated(self, args: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -90,10 +90,10 @@ class BatchRunner:
                 # A session's own answers are JSON, which a cut to one call's share would break.
                 budget_chars = self.context.result_budget_chars if tool.of_session else shared_chars
                 max_chars = max_chars_of_call(budget_chars, tool.max_result_chars)
-                made = self._plan(tool, call, max_chars)
+                plan = self._plan(tool, call, max_chars)
                 if open_questions and (question := open_questions.get(tool.name)) is not None:
-                    made = self._wait_for(question, tool, made, max_chars)
-                planned.append(made)
+                    plan = self._wait_for(question, tool, plan, max_chars)
+                planned.append(plan)
             else:
                 max_chars = max_chars_of_call(shared_chars, admission.find_max_result_chars(call.name))
                 planned.append(limit_result(ToolResult.failure(FailureCode.NOT_AVAILABLE, tool), max_chars))
@@ -138,14 +138,14 @@ class BatchRunner:
         )
 
     def _wait_for(
-        self, question: Future[FunctionOutcome], tool: ExecutableTool, made: PlannedCall | ToolResult, max_chars: int
+        self, question: Future[FunctionOutcome], tool: ExecutableTool, plan: PlannedCall | ToolResult, max_chars: int
     ) -> PlannedCall:
         """The call as it is to be run once its tool has said that it is available."""
-        if isinstance(made, PlannedCall):
-            return replace(made, question=question)
+        if isinstance(plan, PlannedCall):
+            return replace(plan, question=question)
         timeout_seconds = choose_time_limit(tool.timeout_seconds, self.default_timeout_seconds)
         return PlannedCall(
-            tool, {}, _NO_ARGUMENTS, self.context, max_chars, timeout_seconds, None, None, question, known=made
+            tool, {}, _NO_ARGUMENTS, self.context, max_chars, timeout_seconds, None, None, question, known=plan
         )
 
 

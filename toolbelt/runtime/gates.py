@@ -207,8 +207,8 @@ def ask_are_available(tools: Iterable[ExecutableTool]) -> Iterator[Refusal]:
 
     All are asked at once, and have `LISTING_SECONDS` together.
     """
-    asked = [(tool, tool.availability, tool.availability.ask()) for tool in tools if tool.availability is not None]
-    for tool, availability, answer in asked:
+    pending = [(tool, tool.availability, tool.availability.ask()) for tool in tools if tool.availability is not None]
+    for tool, availability, answer in pending:
         if (refusal := read_availability(tool, availability.wait(answer, LISTING_SECONDS))) is not None:
             yield refusal
 

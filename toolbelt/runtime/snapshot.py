@@ -144,13 +144,13 @@ class _PassingTools(NamedTuple):
 
 def _find_ids(tools: Iterable[Tool]) -> dict[str, str]:
     """By name, the ids that tools have in a catalog, where a tool without plugin is a plugin of its own name."""
-    given = tuple(tools)
-    paths = {tool.name: f"{tool.plugin or tool.name}/{tool.name}" for tool in given}
+    listed = tuple(tools)
+    paths = {tool.name: f"{tool.plugin or tool.name}/{tool.name}" for tool in listed}
     # `plugin/name` may be the id of another tool, too: `a/b` + `c` and `a` + `b/c`.
     owners = Counter(paths.values())
     return {
         tool.name: tool.id if tool.has_own_id else paths[tool.name] if owners[paths[tool.name]] == 1 else tool.name
-        for tool in given
+        for tool in listed
     }
 
 

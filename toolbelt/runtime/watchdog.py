@@ -81,8 +81,8 @@ def _find_callback(frame: FrameType | None) -> asyncio.Handle | None:
     """The callback that a loop is in; `None` where it waits."""
     while frame is not None:
         if frame.f_code is _RUN:
-            found: asyncio.Handle = frame.f_locals["self"]
-            return found
+            handle: asyncio.Handle = frame.f_locals["self"]
+            return handle
         frame = frame.f_back
     return None
 

@@ -285,9 +285,9 @@ class Search:
             what = "is a meta-tool" if isinstance(name, str) and name in self.meta_tools else "is missing"
             usage = f'{{"{shape.call_name}": NAME, "{shape.call_arguments}": {{…}}}}'
             return json.dumps({"error": f"The name of a tool {what}. Call {shape.call.name} with {usage}."})
-        given = arguments.get(shape.call_arguments)
-        given = {} if given is None else given
-        return CalledThrough(name.strip(), given if isinstance(given, Mapping) else None)
+        value = arguments.get(shape.call_arguments)
+        value = {} if value is None else value
+        return CalledThrough(name.strip(), value if isinstance(value, Mapping) else None)
 
     def find_query(self, tool_id: str) -> str | None:
         """A text that finds a tool: its name, its description, or all its words; `None` if none of these does.

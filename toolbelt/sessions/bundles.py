@@ -91,10 +91,10 @@ def expand_over(
         return suggestion(entry, names) if nearest(entry, names) else ""
 
     return Expansion(
-        lambda entry: tuple(found for found in find_all(entry) if found in tools),
+        lambda entry: tuple(tool_id for tool_id in find_all(entry) if tool_id in tools),
         tools,
         suggest,
-        lambda found: wire_names.get(found, found),
+        lambda tool_id: wire_names.get(tool_id, tool_id),
     )
 
 

@@ -94,11 +94,11 @@ class DynamicToolkits:
         off: SwitchedOff | None = None,
     ) -> None:
         self.agent = agent
-        given = tuple(toolkits)
-        self._known = {toolkit.key: toolkit for toolkit in given}
+        listed = tuple(toolkits)
+        self._known = {toolkit.key: toolkit for toolkit in listed}
         self._expansion = expansion = expansion or Expansion()
         self._off = off = off or SwitchedOff()
-        keys = [toolkit.key for toolkit in given]
+        keys = [toolkit.key for toolkit in listed]
         problems = [f"Toolkit {key!r} is there twice." for key in self._known if keys.count(key) > 1]
         problems += [
             f"Allowed toolkit {key!r} is not there.{suggestion(key, self._known)}"

@@ -185,12 +185,12 @@ class Session:
         """
         self._update()
         running, context = self._callable, self.context(**settings)
-        made = read_calls(calls)
-        passed = [self._pass_on(call) for call in made]
+        tool_calls = read_calls(calls)
+        passed = [self._pass_on(call) for call in tool_calls]
         results = await running.execute_parallel(passed, context, self._allowed_tools, self._filter_opts, attachments)
         max_chars = chars_per_call(context.result_budget_chars, len(results))
         explained = [self._explained(result, running, max_chars) for result in results]
-        return [replace(result, name=call.name) for result, call in zip(explained, made, strict=True)]
+        return [replace(result, name=call.name) for result, call in zip(explained, tool_calls, strict=True)]
 
     def _pass_on(self, call: ToolCall) -> ToolCall:
         """The call, or that of the tool that it calls through a meta-tool."""
@@ -257,13 +257,13 @@ class Session:
             InvalidDefinitionError: a directive function returned neither a `Directive` nor `None`; an invalid message.
         """
         toolkits = [toolkit for policy in self._policies for toolkit in policy.toolkits]
-        found = directive(message, toolkits, self._shown_names())
-        if found is None:
+        chosen = directive(message, toolkits, self._shown_names())
+        if chosen is None:
             return None
-        choice = found.tool_choice
+        choice = chosen.tool_choice
         # A name is one of the active tools; `required` and similar choices are not names.
-        choice = self._find_wire_name(choice) if choice is not None and choice in found.active_tools else choice
-        return Directive(tuple(map(self._find_wire_name, found.active_tools)), choice)
+        choice = self._find_wire_name(choice) if choice is not None and choice in chosen.active_tools else choice
+        return Directive(tuple(map(self._find_wire_name, chosen.active_tools)), choice)
 
     # Selection
 
@@ -288,9 +288,9 @@ class Session:
         _refuse_reserved_names(last.reachable, self._meta_tools, self._whole)
         if before:
             # Whatever the policies' order is: what was shown in this turn stays where it was.
-            kept = frozenset(last.shown).intersection(before[-1].shown)
-            stayed = [name for name in before[-1].shown if name in kept]
-            last = replace(last, shown=(*stayed, *(name for name in last.shown if name not in kept)))
+            still_shown = frozenset(last.shown).intersection(before[-1].shown)
+            stayed = [name for name in before[-1].shown if name in still_shown]
+            last = replace(last, shown=(*stayed, *(name for name in last.shown if name not in still_shown)))
         self._selections = (*selections[:-1], last)
         if not before or before[-1] != last:
             own = [tool.name for tool in self._whole.get_all() if tool.of_session]
@@ -344,8 +344,8 @@ class Session:
 
     def _explain(self, name: str) -> str | None:
         """By the policy that does not let the tool through; none before it may know of the tool."""
-        for policy, given, selected in zip(self._policies, self._selections, self._selections[1:], strict=False):
-            if name in given.callable and name not in selected.callable:
+        for policy, before, selected in zip(self._policies, self._selections, self._selections[1:], strict=False):
+            if name in before.callable and name not in selected.callable:
                 return policy.explain(name)
         return None
 

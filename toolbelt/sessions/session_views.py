@@ -22,7 +22,7 @@ _MOST_NAMES = 10
 def kept_view(rows: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     """Everything that is kept, a session a line, as `kept_data` gives it."""
     columns = (Column("session", is_text=True), Column("loaded", is_text=True), Column("", is_text=True))
-    kept = (
+    table_rows = (
         Row(
             row["agent"],
             (
@@ -33,7 +33,7 @@ def kept_view(rows: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
         )
         for row in rows
     )
-    return (Table("agent", columns, tuple(kept)),)
+    return (Table("agent", columns, tuple(table_rows)),)
 
 
 def session_view(data: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -132,8 +132,8 @@ def _search(data: Mapping[str, Any] | None) -> list[Block]:
     if data is None:
         return []
     shown = f"first shown: {', '.join(data['shown']) or 'no tool'} ({data['tokens']:,} tokens)"
-    found = f"found by search: {plural(len(data['found']), 'tool')}"
-    return [Heading(f"Search {data['settings']}", data["source"], level=2), Listing((Span(shown), Span(found)))]
+    count = f"found by search: {plural(len(data['found']), 'tool')}"
+    return [Heading(f"Search {data['settings']}", data["source"], level=2), Listing((Span(shown), Span(count)))]
 
 
 def _tools(data: Mapping[str, Any]) -> list[Block]:

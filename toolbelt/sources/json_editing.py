@@ -42,20 +42,20 @@ def edit_object(text: str, path: Sequence[str], *, remove: Collection[str], key:
         value: Of the new member.
     """
     scanner = _Scanner(text)
-    found, depth = scanner.find_deepest(path)
+    target, depth = scanner.find_deepest(path)
     for missing in reversed(path[depth:]):
         key, value = missing, {key: value}
-    members = found.members if depth == len(path) else ()
-    gone = [member for member in members if member.key in remove]
-    kept = [member for member in found.members if member not in gone]
+    members = target.members if depth == len(path) else ()
+    removed = [member for member in members if member.key in remove]
+    remaining = [member for member in target.members if member not in removed]
     cuts = [
-        _line_around(text, member.start, member.end if member.comma is None else member.comma + 1) for member in gone
+        _line_around(text, member.start, member.end if member.comma is None else member.comma + 1) for member in removed
     ]
-    last = kept[-1] if kept else None
-    if last is not None and last.comma is not None and found.members[-1].comma is None:
+    last = remaining[-1] if remaining else None
+    if last is not None and last.comma is not None and target.members[-1].comma is None:
         cuts.append((last.comma, last.comma + 1))  # the last had no comma, and the new last has none
-    edited = text[: found.start + 1] + _new_member(text, found, scanner.unit, key, value, is_last=not kept)
-    position = found.start + 1
+    edited = text[: target.start + 1] + _new_member(text, target, scanner.unit, key, value, is_last=not remaining)
+    position = target.start + 1
     for start, end in sorted(cuts):
         edited += text[position:start]
         position = max(position, end)
@@ -78,13 +78,13 @@ class _Scanner:
 
     def find_deepest(self, path: Sequence[str]) -> tuple[_Object, int]:
         """The object at a path, or the last one on the way to it, and how many keys of the path lead there."""
-        found, depth = self._object(0), 0
+        target, depth = self._object(0), 0
         for key in path:
-            member = next((member for member in found.members if member.key == key), None)
+            member = next((member for member in target.members if member.key == key), None)
             if member is None or self._tokens[member.value_token][0] != "{":
                 break
-            found, depth = self._object(member.value_token), depth + 1
-        return found, depth
+            target, depth = self._object(member.value_token), depth + 1
+        return target, depth
 
     def _object(self, index: int) -> _Object:
         start = self._tokens[index].start()

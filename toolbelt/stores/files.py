@@ -48,14 +48,14 @@ def replacing(
         ToolbeltError: it is there and may not be replaced, or is a folder.
         StorageError: the disk would not; what was there is untouched.
     """
-    given = Path(path)
-    if given.is_dir():
+    target = Path(path)
+    if target.is_dir():
         raise ToolbeltError(f"{str(path)!r} is a folder; name a file.")
-    if given.exists() and not given.is_file():  # such as /dev/stdout, which cannot be replaced, and loses nothing
-        with _naming_the_path(given, ""), given.open(mode, **_how(mode)) as file:
+    if target.exists() and not target.is_file():  # such as /dev/stdout, which cannot be replaced, and loses nothing
+        with _naming_the_path(target, ""), target.open(mode, **_how(mode)) as file:
             yield file
         return
-    staged = StagedFile(given)
+    staged = StagedFile(target)
     if staged.target.exists() and not overwrite:
         raise _exists(path)
     try:

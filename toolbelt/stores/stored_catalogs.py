@@ -91,7 +91,7 @@ def _format(file: CatalogFile, label: str, key: str) -> Iterator[bytes]:
         "key": key,
         "label": label,
         "notes": file.notes,
-        "findings": [(found.rule, found.severity, found.message, found.line) for found in file.findings],
+        "findings": [(finding.rule, finding.severity, finding.message, finding.line) for finding in file.findings],
         "catalog": {name: getattr(catalog, name) for name in _CATALOG_FIELDS},
         "plugins": [
             (plugin.name, plugin.category, plugin.description, plugin.server, [tool.name for tool in plugin.tools])

@@ -226,19 +226,19 @@ def _of_sub_app(name: str, tool: ExecutableTool) -> ExecutableTool:
     return tool if tool.plugin else replace(tool, plugin=name, id=tool.id if tool.has_own_id else "")
 
 
-def _several(part: str, given: Any, kind: type | None = None) -> Iterable[Any]:
+def _several(part: str, value: Any, kind: type | None = None) -> Iterable[Any]:
     """The given values as a list, each of `kind` if one is given; a single tool or a text is not a list."""
-    if isinstance(given, str | Tool | Plugin | Mapping) or not isinstance(given, Iterable):
-        raise InvalidDefinitionError(f"`{part}` takes a list; this is {_shown(given)}.")
-    items = tuple(given)
+    if isinstance(value, str | Tool | Plugin | Mapping) or not isinstance(value, Iterable):
+        raise InvalidDefinitionError(f"`{part}` takes a list; this is {_shown(value)}.")
+    items = tuple(value)
     if kind is not None and (wrong := [item for item in items if not isinstance(item, kind)]):
         raise InvalidDefinitionError(f"`{part}` takes a list of {kind.__name__}; {_shown(wrong[0])} is in it.")
     return items
 
 
-def _shown(given: object) -> str:
-    name = given.name if isinstance(given, Tool | Plugin | SubApp) else getattr(given, "__name__", None)
-    return f"{name!r}, one alone" if name is not None else f"something of type {type(given).__name__}"
+def _shown(value: object) -> str:
+    name = value.name if isinstance(value, Tool | Plugin | SubApp) else getattr(value, "__name__", None)
+    return f"{name!r}, one alone" if name is not None else f"something of type {type(value).__name__}"
 
 
 def _executable(tool: AnyTool) -> ExecutableTool:

@@ -194,14 +194,14 @@ def narrow(
         directive: `None` for no narrowing.
         names: What the tools are shown as, by the keys that the directive has, where that differs from the key.
     """
-    given = tuple(tools)
+    items = tuple(tools)
     if directive is None:
-        return Narrowed(given)
+        return Narrowed(items)
     shown = {key: (names or {}).get(key, key) for key in directive.active_tools}
     keys = {name: key for key, name in shown.items()}
-    meant = [(tool, key) for tool in given if (key := _find_key(tool, shown, keys)) is not None]
+    meant = [(tool, key) for tool in items if (key := _find_key(tool, shown, keys)) is not None]
     if not meant:
-        return Narrowed(given)
+        return Narrowed(items)
     choice = directive.tool_choice
     if choice is not None and choice not in CHOICES:
         chosen = next((tool for tool, key in meant if key == choice), None)

@@ -123,8 +123,8 @@ class ToolkitCatalog:
 
         def decided(enabled: bool, rule: SwitchRule, by: _Switch | None, toolkit: str | None = None) -> SwitchDecision:
             written, value = (None, None) if by is None else (by.written, by.value)
-            said = None if own is None else own.value
-            return SwitchDecision(tool.key, enabled, rule, written, value, owners, toolkit, said)
+            own_value = None if own is None else own.value
+            return SwitchDecision(tool.key, enabled, rule, written, value, owners, toolkit, own_value)
 
         if (off := _first(owners, switches, False)) is not None:
             return decided(False, SwitchRule.TOOLKIT_OFF, switches[off], off)

@@ -105,9 +105,9 @@ class Bm25:
 
     def _look_up(self, query: Mapping[str, float]) -> list[float]:
         holders: defaultdict[str, list[int]] = defaultdict(list)
-        asked = query.keys()
+        tokens = query.keys()
         for position, counts in enumerate(self._counts):
-            for token in asked & counts.keys():
+            for token in tokens & counts.keys():
                 holders[token].append(position)
         size, all_counts, dampings = self._size, self._counts, self._dampings
         scores = [0.0] * size

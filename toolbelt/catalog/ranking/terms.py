@@ -144,9 +144,9 @@ def _count_words(
         ("\n".join(read_argument_names(parameters)), ARGUMENT_NAME_WEIGHT),
         ("\n".join(read_argument_descriptions(parameters)), ARGUMENT_DESCRIPTION_WEIGHT),
     ):
-        found = split_words(text)
-        length += weight * len(found)
-        for word in found:
+        text_words = split_words(text)
+        length += weight * len(text_words)
+        for word in text_words:
             words[word] = words.get(word, 0.0) + weight
     for whole in (name, full_name):
         words[_WHOLE + join_name(whole)] = NAME_WEIGHT  # beside its words, which are its length
@@ -202,11 +202,11 @@ def find_matches(tool: Tool, query: str) -> Mapping[Field, tuple[str, ...]]:
 
     If there is none: the words that seldom say what is wanted, and the parts of words, such as `kubern…`, that it has.
     """
-    asked = _read_written(query)
+    query_words = _read_written(query)
     matched: dict[Field, tuple[str, ...]] = {}
     for field, known in _read_stems(tool).items():
-        found = (written for written, whole, parts in asked if whole in known or (parts and parts <= known))
-        if shared := tuple(dict.fromkeys(found)):
+        matches = (written for written, whole, parts in query_words if whole in known or (parts and parts <= known))
+        if shared := tuple(dict.fromkeys(matches)):
             matched[field] = shared
     return MappingProxyType(matched or dict(_find_faint_matches(tool, query)))
 
@@ -214,10 +214,10 @@ def find_matches(tool: Tool, query: str) -> Mapping[Field, tuple[str, ...]]:
 def _find_faint_matches(tool: Tool, query: str) -> Iterator[tuple[Field, tuple[str, ...]]]:
     weak, parted = _read_faint(query)
     for field, (words, parts) in _read_parts(tool).items():
-        found = [written for written, word in weak if word in words]
-        found += [_cut(word, [part in parts for part in own]) for word, own in parted if not parts.isdisjoint(own)]
-        if found:
-            yield field, tuple(dict.fromkeys(found))
+        matched = [written for written, word in weak if word in words]
+        matched += [_cut(word, [part in parts for part in own]) for word, own in parted if not parts.isdisjoint(own)]
+        if matched:
+            yield field, tuple(dict.fromkeys(matched))
 
 
 def _cut(word: str, shared: list[bool]) -> str:

@@ -87,9 +87,9 @@ def add_parameters(operation: Operation, arguments: Arguments) -> None:
     """Take in the parameters of the path and the operation."""
     for node in _merge_parameters(operation, arguments.spec):
         _add_parameter(node, arguments)
-    given = {each["name"] for each in arguments.places.values() if each["in"] == "path"}
+    declared = {each["name"] for each in arguments.places.values() if each["in"] == "path"}
     for variable in re.findall(r"{([^{}]*)}", operation.path):
-        if variable not in given:
+        if variable not in declared:
             arguments.spec.note(f"the path has {{{variable}}}, but no parameter is called so", arguments.label)
 
 

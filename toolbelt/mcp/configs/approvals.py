@@ -95,10 +95,10 @@ def refuse_unsafe_file(path: str | os.PathLike[str]) -> None:
     """
     if os.name == "nt":
         return
-    given = Path(path).absolute()
-    real = Path(os.path.realpath(given))
-    for place in dict.fromkeys((given, real, given.parent, real.parent)):
-        status = place.lstat() if place == given else place.stat()
+    absolute = Path(path).absolute()
+    real = Path(os.path.realpath(absolute))
+    for place in dict.fromkeys((absolute, real, absolute.parent, real.parent)):
+        status = place.lstat() if place == absolute else place.stat()
         if status.st_uid not in (os.getuid(), 0):
             owner = _owner_name(status.st_uid)
             hint = f"copy it, or take it over with: chown {_owner_name(os.getuid())} {str(place)!r}"

@@ -42,12 +42,12 @@ def find_servers(config: Config) -> tuple[ServerSpec, ...]:
             client_file = file.parent / Path(server.from_file).expanduser()
             paths = (client_file, *find_moved(client_file, state_folder(os.environ)))
             files[server.from_file] = [_read(path, file.parent) for path in paths]
-        found = _find_entry(server, files[server.from_file], document)
-        if isinstance(found, ServerSpec):
-            both = (str(file), *found.files)
-            followed.append(replace(found, files=both, disabled=server.disabled, split=server.split))
+        entry = _find_entry(server, files[server.from_file], document)
+        if isinstance(entry, ServerSpec):
+            both = (str(file), *entry.files)
+            followed.append(replace(entry, files=both, disabled=server.disabled, split=server.split))
         else:
-            findings.extend(found)
+            findings.extend(entry)
     if findings:
         raise InvalidFileError(sorted_findings(findings))
     return tuple(followed)

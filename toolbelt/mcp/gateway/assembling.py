@@ -129,12 +129,12 @@ async def _call_through(
     params: Params,
 ) -> dict[str, Any]:
     arguments = params.get("arguments") or {}
-    found = find(client)
-    call = found.admit(role, arguments)
+    discovery = find(client)
+    call = discovery.admit(role, arguments)
     if isinstance(call, DiscoveryRefusal):
         name = str(arguments.get("name", ""))
         if call.reason.value in ("unknown", "not_read_only"):
-            reason = client.surface.reasons.get(found.find_wire_name(name), call.reason.value)
+            reason = client.surface.reasons.get(discovery.find_wire_name(name), call.reason.value)
             gateway.log(f"call of {name!r} by {meta_tool} refused: {reason}")
         refusal = RefusedError(call.reason.value, call.message)
         return await gateway.calls.refuse(client, name or meta_tool, params, refusal, via=meta_tool)

@@ -63,8 +63,8 @@ class CallAudit:
     def _offered(self) -> tuple[tuple[OfferedTool, ...], str]:
         """What is offered, and what counted it."""
         counts, tokenizer = _count_without_tokenizer(self._definitions, self._counter)
-        kept = zip(self._definitions, self._servers, counts, strict=True)
-        tools = tuple(OfferedTool(str(definition["name"]), server, tokens) for definition, server, tokens in kept)
+        rows = zip(self._definitions, self._servers, counts, strict=True)
+        tools = tuple(OfferedTool(str(definition["name"]), server, tokens) for definition, server, tokens in rows)
         return tools, tokenizer
 
     def before(self, client: Client, name: str) -> str:

@@ -85,11 +85,11 @@ class Conversation:
                 question.cancel()
         if self._task.done():
             return await self._task
-        asked = [await question]
+        questions = [await question]
         while not self._asked.empty():
-            asked.append(self._asked.get_nowait())
+            questions.append(self._asked.get_nowait())
         requests = {}
-        for number, (method, params, answer) in enumerate(asked, 1):
+        for number, (method, params, answer) in enumerate(questions, 1):
             self._open[f"q{number}"] = answer
             requests[f"q{number}"] = {"method": method, **({"params": dict(params)} if params else {})}
         return {"resultType": "input_required", "inputRequests": requests, "requestState": self.id}

@@ -119,8 +119,8 @@ class ToolNames:
     def find(self, name: str) -> Tool | None:
         """The tool that `name` means; `None` if there is none, or several."""
         for index, key in (*((index, name) for index in self._exact), (self._folded, fold(name))):
-            if found := index.get(key):
-                return self._by_id[next(iter(found))] if len(found) == 1 else None
+            if ids := index.get(key):
+                return self._by_id[next(iter(ids))] if len(ids) == 1 else None
         return None
 
 
@@ -339,8 +339,8 @@ class Discovery:
 
     def _definition(self, tool: Tool) -> dict[str, Any]:
         definition = listed_definition(tool, self._wire_name(tool))
-        kept = ("name", "title", "description", "inputSchema", "annotations")
-        return {key: definition[key] for key in kept if key in definition} | {"call_with": self._call_with(tool)}
+        keys = ("name", "title", "description", "inputSchema", "annotations")
+        return {key: definition[key] for key in keys if key in definition} | {"call_with": self._call_with(tool)}
 
 
 def make_discovery(

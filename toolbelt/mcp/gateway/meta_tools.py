@@ -162,11 +162,11 @@ def _list_groups(groups: Sequence[Group]) -> str:
     long = [f"- {entry}: {_describe(group)}" for entry, group in zip(counted, groups, strict=True)]
     if sum(map(len, long)) <= MAX_GROUPS_CHARS:
         return "\n".join(long)
-    kept, size = 0, 0
-    while kept < len(counted) and (size := size + len(counted[kept]) + 2) <= MAX_GROUPS_CHARS:
-        kept += 1
-    more = f" and {plural(len(counted) - kept, 'more group')}" if kept < len(counted) else ""
-    return f"{', '.join(counted[:kept])}{more}"
+    shown, size = 0, 0
+    while shown < len(counted) and (size := size + len(counted[shown]) + 2) <= MAX_GROUPS_CHARS:
+        shown += 1
+    more = f" and {plural(len(counted) - shown, 'more group')}" if shown < len(counted) else ""
+    return f"{', '.join(counted[:shown])}{more}"
 
 
 def _describe(group: Group) -> str:

@@ -164,8 +164,8 @@ def list_pinned(
             f"A server has a tool {clash!r}, as the search {settings.preset!r} has: use another preset."
         )
     listed = tuple(served for served in surface.offered if served.tool.id in pinned)
-    found = tuple(served for served in surface.offered if served.tool.id not in pinned)
-    return replace(surface, offered=listed, discoverable=(*found, *surface.discoverable))
+    searched = tuple(served for served in surface.offered if served.tool.id not in pinned)
+    return replace(surface, offered=listed, discoverable=(*searched, *surface.discoverable))
 
 
 def listed_definition(tool: Tool, name: str) -> Definition:

@@ -73,9 +73,9 @@ def make_agent_surface(
     Raises:
         InvalidDefinitionError: the agent's toolkits cannot be used over this catalog.
     """
-    given = tuple(toolkits)
-    expansion, off = expand_agent(agent, given, catalog)
-    dynamic = DynamicToolkits(agent, given, replace(expansion, find_answer_name=names.__getitem__), off)
+    listed = tuple(toolkits)
+    expansion, off = expand_agent(agent, listed, catalog)
+    dynamic = DynamicToolkits(agent, listed, replace(expansion, find_answer_name=names.__getitem__), off)
     by_id = {served.tool.id: served for served in surface.offered}
     keys = dynamic.reachable_keys()
     offered = _shown(dynamic, dynamic.initial, by_id)

@@ -386,9 +386,9 @@ def _line(data: Record) -> bytes:
 
 
 def _logged(arguments: Mapping[str, Any]) -> Record:
-    kept = without_secrets(arguments)
-    is_short = len(json.dumps(kept, default=str)) <= MAX_ARGUMENTS_CHARS
-    return {"arguments": kept} if is_short else {"arguments_left_out": True}
+    masked = without_secrets(arguments)
+    is_short = len(json.dumps(masked, default=str)) <= MAX_ARGUMENTS_CHARS
+    return {"arguments": masked} if is_short else {"arguments_left_out": True}
 
 
 def _short(text: str) -> str:

@@ -160,8 +160,8 @@ class Tokens:
 
         Takes the same time whichever token it is, and however much of it is right.
         """
-        scheme, _, given = authorization.partition(" ")
-        presented = given.strip().encode("utf-8", "surrogateescape")
+        scheme, _, credentials = authorization.partition(" ")
+        presented = credentials.strip().encode("utf-8", "surrogateescape")
         matches = [hmac.compare_digest(value.encode(), presented) for value in self.values]
         if scheme.casefold() != "bearer" or not any(matches):
             return ""

@@ -122,9 +122,9 @@ def listen(address: HttpAddress) -> socket.socket:
         ToolbeltError: the address is in use, or not one of this machine.
     """
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         # `localhost` is both; clients of old protocols try the one of IPv4 first.
-        family, kind, protocol, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        family, kind, protocol, _, place = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
         try:
             if socket.has_ipv6 and family == socket.AF_INET6:

@@ -69,8 +69,8 @@ def find_changes(old: Catalog, new: Catalog, count: CountTools) -> tuple[Change,
             steps.append((ChangeKind.ADDED, "", None, tool))
         else:
             steps += _steps(was, tool, is_renamed=key in renamed)
-    gone = before.keys() - after.keys() - set(renamed.values())
-    steps += [(ChangeKind.REMOVED, "", before[key], None) for key in before if key in gone]
+    removed = before.keys() - after.keys() - set(renamed.values())
+    steps += [(ChangeKind.REMOVED, "", before[key], None) for key in before if key in removed]
     named = [(tool, tool.wire_name or tool.name) for _, _, *pair in steps for tool in pair if tool is not None]
     tokens = dict(zip(map(_key, named), count(named), strict=True))
 

@@ -258,11 +258,11 @@ def _refuse_same_names(plugins: Iterable[Plugin]) -> None:
 
 def _with_wire_names(plugins: Sequence[Plugin], old: Catalog) -> Iterator[Plugin]:
     """Plugins whose tools have wire names; a name that a tool has had stays, and so no other tool gets it."""
-    had = {key: tool.wire_name for key, tool in server_tools(old).items()}
+    old_names = {key: tool.wire_name for key, tool in server_tools(old).items()}
     own = {tool.id: old.wire_names[tool.id] for plugin in plugins if not plugin.server for tool in plugin.tools}
     # As of one plugin for each server, so that a split renames nothing.
     of_servers = [
-        Tool(tool.name, plugin=plugin.server, wire_name=had.get((plugin.server, tool.name), ""))
+        Tool(tool.name, plugin=plugin.server, wire_name=old_names.get((plugin.server, tool.name), ""))
         for plugin in plugins
         if plugin.server
         for tool in plugin.tools

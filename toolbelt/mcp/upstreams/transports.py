@@ -52,8 +52,8 @@ class Startable(Protocol):
 
 def _masking(log: Callable[[str], None], server: Startable) -> Callable[[str], None]:
     """The log without values of variables and headers, which a server may print (rule M1)."""
-    given = [*server.env.items(), *server.headers.items()]
-    parts = {part for name, value in given if not changes_what_runs(name) for part in (value, *value.split())}
+    values = [*server.env.items(), *server.headers.items()]
+    parts = {part for name, value in values if not changes_what_runs(name) for part in (value, *value.split())}
     secrets = sorted((part for part in parts if len(part) >= _SHORTEST_SECRET), key=len, reverse=True)
     if not secrets:
         return log

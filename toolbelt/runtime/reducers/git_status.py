@@ -329,13 +329,13 @@ def summarize_status(lines: Sequence[str], commands: Sequence[Words]) -> Summary
         commands: They printed the lines. If none is `git status` and none prints files, the long form is recognized
             by its shape, and the short form if there is nothing else.
     """
-    asked = [words for words in commands if starts_with(words, "git status")]
-    if not asked and prints_files(commands):
+    statuses = [words for words in commands if starts_with(words, "git status")]
+    if not statuses and prints_files(commands):
         return None
-    if any("\0" in line for line in lines) or any(word.startswith("--column") for words in asked for word in words):
+    if any("\0" in line for line in lines) or any(word.startswith("--column") for words in statuses for word in words):
         return None  # several paths a line, which nothing but git can count
     summary, done = Summary(), 0
-    blocks = _find_long(lines) or (_find_short(lines) if asked or is_short(lines) else ())
+    blocks = _find_long(lines) or (_find_short(lines) if statuses or is_short(lines) else ())
     for report, start, end in blocks:
         summary.lines += lines[done:start]
         summary.lines += _format_report(report, summary)

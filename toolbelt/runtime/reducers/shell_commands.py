@@ -109,8 +109,8 @@ def _parse_text(text: str, depth: int = 0) -> Iterator[Words]:
     yield from _parse_words(words, depth)
 
 
-def _parse_words(given: Sequence[str], depth: int = 0) -> Iterator[Words]:
-    words = [given[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), *given[1:]] if given else []
+def _parse_words(command: Sequence[str], depth: int = 0) -> Iterator[Words]:
+    words = [command[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), *command[1:]] if command else []
     while words:
         if _ASSIGNMENT.match(words[0]):
             words = words[1:]
