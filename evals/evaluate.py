@@ -381,13 +381,13 @@ def _outside_the_loop(execute: Callable[[Started], _T]) -> _T:
             raise
 
 
-def _project(given: Project | str | Path | None) -> Project | Path | None:
-    return Path(given) if isinstance(given, str) else given
+def _project(project: Project | str | Path | None) -> Project | Path | None:
+    return Path(project) if isinstance(project, str) else project
 
 
-def _paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
-    return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
+def _paths(paths: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(Path, (paths,) if isinstance(paths, str | Path) else paths))
 
 
-def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -171,9 +171,9 @@ def continue_run(
 
 def describe_shard(plan: Plan) -> str:
     """What a shard asks, and what is counted by shard; in words."""
-    asked, whole = plural(plan.size, "trial"), plan.numbers
+    trials, total = plural(plan.size, "trial"), plan.numbers
     return (
-        f"shard {plan.shard}: {plan.asked_cases:,} of {plural(plan.cases, 'case')}, {asked} of {whole:,}; "
+        f"shard {plan.shard}: {plan.asked_cases:,} of {plural(plan.cases, 'case')}, {trials} of {total:,}; "
         "--max-cost, --max-requests and rate limits hold for this shard alone"
     )
 

@@ -80,7 +80,7 @@ def gate_and_top_up(
                 with store.locks.claim(row.run):
                     store.replace_plan(row.run, plan)
             if not further:
-                asked = store.spent(row.run)
+                spent = store.spent(row.run)
                 break
         labels = ", ".join(plan.arms[arm].label for arm in further)
         text = f"the verdict is open for {labels}: asking epoch {plan.epochs} of at most {design.epochs}"
@@ -96,7 +96,7 @@ def gate_and_top_up(
     return replace(
         result,
         further=AskedFurther(
-            row.finished - before, asked[0] - requests, asked[1] - cost_usd, whole - plan.size, reason
+            row.finished - before, spent[0] - requests, spent[1] - cost_usd, whole - plan.size, reason
         ),
     )
 
@@ -152,5 +152,5 @@ def _with_further(plan: Plan, arms: Sequence[int]) -> Plan:
 
 def _ask(path: Path, run: str, options: ExecutionOptions, reporter: EvalReporter, started: Started) -> str:
     """Why not all could be asked; empty if it could."""
-    asked = continue_run(path, run, options, reporter, started)
-    return asked.reason if asked.end is RunEnd.INCOMPLETE else ""
+    outcome = continue_run(path, run, options, reporter, started)
+    return outcome.reason if outcome.end is RunEnd.INCOMPLETE else ""

@@ -155,9 +155,9 @@ def find_rank(case: Case, searches: Iterable[Sequence[str]]) -> int | None:
         return None
     ranks: list[int] = []
     for answer in case.answers:
-        found = [min((places[tool] for tool in call.tools if tool in places), default=None) for call in answer]
-        if found and None not in found:
-            ranks.append(max(place for place in found if place is not None))
+        best_places = [min((places[tool] for tool in call.tools if tool in places), default=None) for call in answer]
+        if best_places and None not in best_places:
+            ranks.append(max(place for place in best_places if place is not None))
     return min(ranks, default=None)
 
 

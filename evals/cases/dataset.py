@@ -326,9 +326,9 @@ def _indexed(
     except OSError as error:
         raise StorageError(f"Cannot read {place.source!r}: {error.strerror or error}.") from None
     about = (content, place.source, place.has_imported_catalog)
-    for kept in _kept if is_small else ():
-        if kept.catalog is catalog and kept.about == about:
-            return kept.cases, kept.names
+    for indexed in _kept if is_small else ():
+        if indexed.catalog is catalog and indexed.about == about:
+            return indexed.cases, indexed.names
     names = CatalogNames(catalog)
     lines: BinaryIO = io.BytesIO(content) if is_small else handle
     index = index_cases(lines, place.source, names, progress, has_imported_catalog=place.has_imported_catalog)

@@ -128,8 +128,8 @@ class _ImportedLayoutReader:
         """Whether the `query` beside these messages is a further one: not blank, and not what is to be answered."""
         if self._row.value.get("query") in (None, "") or (query := self._row.read_text("query")) is None:
             return False
-        asked = next((message for message in reversed(messages) if message.get("role") == "user"), None)
-        is_repeat = asked is not None and content_text(asked.get("content")).strip() == query.strip()
+        latest = next((message for message in reversed(messages) if message.get("role") == "user"), None)
+        is_repeat = latest is not None and content_text(latest.get("content")).strip() == query.strip()
         return not is_repeat or messages[-1].get("role") == "assistant"
 
     def _ids(self, labels: tuple[str, ...] | None) -> list[tuple[str, ...]] | None:

@@ -167,10 +167,10 @@ class _OwnLayoutReader:
         args = call.read_mapping("args") or {}
         args_any = (call.read_mapping("args_any") if "args_any" in call.value else None) or {}
         contain = (call.read_mapping("args_contain") if "args_contain" in call.value else None) or {}
-        given = {"args": args, "args_any": args_any, "args_contain": contain}
-        for (one, ours), (other, theirs) in combinations(given.items(), 2) if args_any or contain else ():
+        by_key = {"args": args, "args_any": args_any, "args_contain": contain}
+        for (key, ours), (other_key, theirs) in combinations(by_key.items(), 2) if args_any or contain else ():
             for name in sorted(ours.keys() & theirs.keys()):
-                message = f"{call.label} has the argument {name!r} in both `{one}` and `{other}`."
+                message = f"{call.label} has the argument {name!r} in both `{key}` and `{other_key}`."
                 call.add_error("argument-twice", message)
         accepted = {name: (freeze(value),) for name, value in args.items()}
         for name, values in args_any.items():

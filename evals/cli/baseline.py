@@ -127,7 +127,7 @@ def show(file: str, as_json: bool) -> None:
 
 def _baseline_view(baseline: Baseline, file: str) -> tuple[Block, ...]:
     about = baseline.about
-    asked = plural(about.cases, "case") + (f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else "")
+    size = plural(about.cases, "case") + (f" × {plural(about.epochs, 'epoch')}" if about.epochs > 1 else "")
     settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in about.settings.items())
     columns = (
         Column("accuracy"),
@@ -152,7 +152,7 @@ def _baseline_view(baseline: Baseline, file: str) -> tuple[Block, ...]:
         for name, figures in zip(baseline.arms, baseline.figures, strict=True)
     )
     return (
-        Note(f"baseline {file}: dataset {about.dataset} ({about.digest}), {asked}"),
+        Note(f"baseline {file}: dataset {about.dataset} ({about.digest}), {size}"),
         Note(f"catalog {about.catalog}, {settings}, toolbelt {about.code.get('toolbelt', NOTHING)}"),
         Table("arm", columns, tuple(rows)),
     )

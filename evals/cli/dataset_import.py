@@ -116,9 +116,9 @@ def import_command(
         target_field,
         LabelSource(labels),
     )
-    given = None if catalog is None else open_catalog(catalog)
+    catalog_file = None if catalog is None else open_catalog(catalog)
     if role is not None:
-        _check_role(role, given)
+        _check_role(role, catalog_file)
     with progress("reading records, twice", None) as advance:
         result = import_cases(
             sources,
@@ -126,7 +126,7 @@ def import_command(
             standard_input=sys.stdin.buffer,
             settings=settings,
             form=form,
-            catalog=given,
+            catalog=catalog_file,
             overwrite=force,
             skip_broken=skip_broken,
             progress=advance,

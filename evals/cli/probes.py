@@ -53,13 +53,13 @@ def probes(model: str | None, store: str, config: str | None, as_json: bool) -> 
     named: list[ProbeResult] = []
     if store != str(DEFAULT_FILE) or DEFAULT_FILE.exists():
         with RunStore(Path(store), must_exist=True, hint=NOTHING_PROBED) as opened:
-            kept = ProbeStore(opened)
-            every = kept.probes()
+            probe_store = ProbeStore(opened)
+            every = probe_store.probes()
             named = [probe for probe in every if probe.model == model]
             if (picked := find_standing(named)) is not None:
                 named = [picked, *(probe for probe in named if probe is not picked)]
             if model is not None and not named and is_run_name(model):
-                named = [kept.get(model)]
+                named = [probe_store.get(model)]
     if model is None:
         _show_all(latest_of_each(every), as_json=as_json)
     elif named:

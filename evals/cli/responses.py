@@ -147,18 +147,18 @@ def show(file: str, as_json: bool) -> None:
     )
     rows = (
         Row(
-            one.model,
+            model.model,
             (
-                Span(one.origin),
-                Count(one.responses),
-                Span(describe_days(one.oldest, one.newest)),
-                Span(", ".join((*one.served_by, *one.fingerprints)) or NOTHING),
-                Tokens(one.prompt_tokens),
-                Tokens(one.completion_tokens),
-                Dollars(one.cost_usd),
+                Span(model.origin),
+                Count(model.responses),
+                Span(describe_days(model.oldest, model.newest)),
+                Span(", ".join((*model.served_by, *model.fingerprints)) or NOTHING),
+                Tokens(model.prompt_tokens),
+                Tokens(model.completion_tokens),
+                Dollars(model.cost_usd),
             ),
         )
-        for one in summary.models
+        for model in summary.models
     )
     show_blocks([Table("model", columns, tuple(rows))])
     notify(f"{plural(summary.responses, 'response')} in {file}, digest {summary.digest[:16]}")
@@ -233,7 +233,7 @@ def prune(
 
 def summary_data(summary: FileSummary) -> dict[str, Any]:
     """What a file holds, as plain values: tokens and cost in all, `null` where they are not known of each response."""
-    models = [asdict(one) for one in summary.models]
+    models = [asdict(model) for model in summary.models]
     return {"responses": summary.responses, "digest": summary.digest, "models": models}
 
 

@@ -235,11 +235,11 @@ class _EntryReader:
         return ToolUse.from_text(call_id, tool or "", text)
 
     def _usage(self, data: Any, *place: Key) -> Usage:
-        given = self._typed(data, "usage", dict, "a mapping", *place)
-        if given is None:
+        usage = self._typed(data, "usage", dict, "a mapping", *place)
+        if usage is None:
             return Usage()
-        self._check_keys(given, _USAGE_KEYS, "usage", *place, "usage")
-        counts = {key: self._typed(given, key, int, "a number of tokens", *place, "usage") for key in _USAGE_KEYS}
+        self._check_keys(usage, _USAGE_KEYS, "usage", *place, "usage")
+        counts = {key: self._typed(usage, key, int, "a number of tokens", *place, "usage") for key in _USAGE_KEYS}
         for key, count in counts.items():
             if count is not None and not 0 <= count <= _MOST_TOKENS:
                 message = f"`{key}` must be a number of tokens from 0 to {_MOST_TOKENS:,}."

@@ -91,15 +91,15 @@ class CallJudge:
                 return fault
         return ""
 
-    def _find_difference(self, given: Mapping[str, Any], expected: Mapping[str, Any] | None) -> str:
+    def _find_difference(self, arguments: Mapping[str, Any], expected: Mapping[str, Any] | None) -> str:
         if expected is None:
             return ""
         for name, value in expected.items():
-            if name not in given:
+            if name not in arguments:
                 return f"is not as asked: {missing(name)}"
-            if not are_alike(given[name], value, _loosely):
-                return f"is not as asked: {differs(name, given[name], [value])}"
-        for name in given:
+            if not are_alike(arguments[name], value, _loosely):
+                return f"is not as asked: {differs(name, arguments[name], [value])}"
+        for name in arguments:
             if name not in expected:
                 return f"is not as asked: {unexpected(name)}"
         return ""
@@ -165,14 +165,14 @@ def are_alike(first: Any, second: Any, write: Callable[[str], str]) -> bool:
     return are_equal(first, second)
 
 
-def _find_liberty(given: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> str:
+def _find_liberty(arguments: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> str:
     """Describes how arguments that have the right values differ in spelling; empty if they do not."""
-    if given is None or expected is None or are_equal(given, expected):
+    if arguments is None or expected is None or are_equal(arguments, expected):
         return ""
-    if are_alike(given, expected, _composed):
+    if are_alike(arguments, expected, _composed):
         return "All letters came, some composed of other code points than those sent."
-    name = next(name for name in expected if not are_equal(given[name], expected[name]))
-    return f"It called it, and wrote one otherwise than asked: {differs(name, given[name], [expected[name]])}."
+    name = next(name for name in expected if not are_equal(arguments[name], expected[name]))
+    return f"It called it, and wrote one otherwise than asked: {differs(name, arguments[name], [expected[name]])}."
 
 
 def _composed(text: str) -> str:

@@ -127,7 +127,10 @@ class ResponseCache:
                 f"The response cache {str(self.path)!r} was removed or replaced while it was written to. "
                 "Start again, and keep the file in its place."
             )
-        rows = [(one.key, one.model, one.origin, one.recorded, format_response(one)) for one in responses]
+        rows = [
+            (response.key, response.model, response.origin, response.recorded, format_response(response))
+            for response in responses
+        ]
         with self._guarded(), transaction(self._connection):
             self._connection.executemany(_ADD_RESPONSE, rows)
             self._connection.executemany(_ADD_PAYMENT, map(astuple, payments))

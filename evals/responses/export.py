@@ -190,8 +190,8 @@ def _parse_line(line: bytes, before: tuple[str, str, str]) -> RecordedResponse:
 def _compare(header: dict[str, Any], count: int, digest: str, source: str, last: int) -> Iterator[Finding]:
     """What the header promises and the lines do not hold."""
     if header.get("count") != count:
-        found = f"The header counts {header.get('count')} responses, and {count} follow"
-        message = f"{found}: lines were lost or added; {_AGAIN}."
+        counts = f"The header counts {header.get('count')} responses, and {count} follow"
+        message = f"{counts}: lines were lost or added; {_AGAIN}."
         yield Finding("wrong-count", Severity.ERROR, message, source, last)
     elif header.get("digest") != digest:
         message = f"The digest of the header is not that of the responses: a line was replaced; {_AGAIN}."

@@ -63,8 +63,8 @@ def summarize_responses(responses: Iterable[RecordedResponse]) -> FileSummary:
         for response in responses:
             count += 1
             place = response.model, response.origin
-            one = _summarize_one(response)
-            models[place] = _add(models[place], one) if place in models else one
+            summary = _summarize_one(response)
+            models[place] = _add(models[place], summary) if place in models else summary
             yield format_response(response)
 
     digest = digest_lines(read())

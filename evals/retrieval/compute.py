@@ -87,19 +87,19 @@ def compare_rankers(
                 if number in places:
                     pairs[clusters[number]].append((after[place], before[places[number]]))
             if pairs:
-                found = paired_difference(pairs.values(), LEVEL, seed)
+                contrast = paired_difference(pairs.values(), LEVEL, seed)
                 yield RankerContrast(
                     dataset=dataset,
                     a=a,
                     b=b,
                     measure=measure,
-                    difference=found.difference,
-                    low=found.low,
-                    high=found.high,
-                    p_value=found.p_value,
-                    adjusted_p=found.p_value,
-                    cases=found.cases,
-                    clusters=found.clusters,
-                    discordant=found.discordant,
-                    method=found.method.value,
+                    difference=contrast.difference,
+                    low=contrast.low,
+                    high=contrast.high,
+                    p_value=contrast.p_value,
+                    adjusted_p=contrast.p_value,
+                    cases=contrast.cases,
+                    clusters=contrast.clusters,
+                    discordant=contrast.discordant,
+                    method=contrast.method.value,
                 )

@@ -214,7 +214,7 @@ def _large_cache(store: RunStore) -> Iterator[None]:
 
 def _find_shards(paths: Sequence[Path], names: Sequence[str]) -> list[StoredShard]:
     """The shards of the files in order, each run once."""
-    found: dict[str, StoredShard] = {}
+    by_run: dict[str, StoredShard] = {}
     without: list[Finding] = []
     wanted = dict.fromkeys(names, False)
     for path in {path.resolve(): path for path in paths}.values():
@@ -231,13 +231,13 @@ def _find_shards(paths: Sequence[Path], names: Sequence[str]) -> list[StoredShar
                     without.append(Finding("no-shard", Severity.ERROR, message, str(path)))
             for row in chosen:
                 wanted |= {name: True for name in names if row.run.startswith(name)}
-                if row.run not in found or found[row.run].row.finished < row.finished:  # a copy may be older
-                    found[row.run] = _read_shard(opened, row)
+                if row.run not in by_run or by_run[row.run].row.finished < row.finished:  # a copy may be older
+                    by_run[row.run] = _read_shard(opened, row)
     if without:
         raise InvalidFileError(without)
     if unknown := [name for name, is_found in wanted.items() if not is_found]:
-        raise NotFoundError("shard's run", unknown[0], sorted(found), "Its file has to be named, too.")
-    return sorted(found.values(), key=lambda part: part.shard)
+        raise NotFoundError("shard's run", unknown[0], sorted(by_run), "Its file has to be named, too.")
+    return sorted(by_run.values(), key=lambda part: part.shard)
 
 
 def _read_shard(store: RunStore, row: RunRow) -> StoredShard:
@@ -267,21 +267,21 @@ def _read_asked(store: RunStore, row: RunRow) -> tuple[tuple[str, ...], Mapping[
 
 def _find_target(store: RunStore, shards: Sequence[StoredShard]) -> RunRow | None:
     """The run that the shards are added to: one that has some of them, or else one that lacks them all."""
-    given = {str(part.shard): part.row.run for part in shards}
+    runs_by_shard = {str(part.shard): part.row.run for part in shards}
     key = _key(shards[0].row.plan)
     rows = [row for row in store.runs() if row.plan.merged and _key(row.plan) == key]
     for row in rows:
-        if set(row.plan.merged.values()) & set(given.values()):
+        if set(row.plan.merged.values()) & set(runs_by_shard.values()):
             return row
-    return next((row for row in rows if not set(row.plan.merged) & set(given)), None)
+    return next((row for row in rows if not set(row.plan.merged) & set(runs_by_shard)), None)
 
 
 def _as_parts(store: RunStore, target: RunRow, shards: Sequence[StoredShard]) -> Iterator[StoredShard]:
     """The shards that a merged run has already, but for those that are merged again."""
-    given = {part.row.run for part in shards}
+    runs = {part.row.run for part in shards}
     asked = _read_asked(store, target)
     for text, run in target.plan.merged.items():
-        if run not in given:
+        if run not in runs:
             yield StoredShard(store.path, replace(target, run=run), parse_shard(text), *asked)
 
 
@@ -362,8 +362,8 @@ def _find_overlaps(parts: Sequence[StoredShard]) -> Iterator[Finding]:
 
 def _find_mixed_models(parts: Sequence[StoredShard]) -> Iterator[Finding]:
     for model in dict.fromkeys(model for part in parts for model in part.answered_by):
-        asked = [part for part in parts if model in part.answered_by]
-        names = ((part, ", ".join(sorted(part.answered_by[model]))) for part in asked)
+        answered = [part for part in parts if model in part.answered_by]
+        names = ((part, ", ".join(sorted(part.answered_by[model]))) for part in answered)
         yield from _differ(f"model that answered for {model}", names, "mixed-models", _ALLOW)
 
 

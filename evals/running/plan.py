@@ -261,13 +261,13 @@ class Plan(RunSettings):
             positions: Of the cases that are asked, in order; all if `None`.
         """
         arms = len(self.arms)
-        asked = (self.epochs,) * arms if self.top_up is None else self.top_up.asked
+        epochs = (self.epochs,) * arms if self.top_up is None else self.top_up.asked
         for epoch in range(self.epochs):
             for case in range(self.cases) if positions is None else positions:
                 first = (epoch * self.cases + case) * arms
                 for slot in range(arms):
                     arm = (slot + case + epoch) % arms
-                    if epoch < asked[arm] and first + arm not in done:
+                    if epoch < epochs[arm] and first + arm not in done:
                         yield Trial(first + arm, case, arm, epoch)
 
     def to_json(self) -> str:

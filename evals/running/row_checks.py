@@ -202,12 +202,12 @@ def find_wrong_rows(
     names = keys.split(", ")
     for *numbers, column in rows:
         row = " AND ".join(f"{name} IS ?" for name in names)  # a damaged key may be NULL
-        [found] = connection.execute(
+        [stored] = connection.execute(
             f"SELECT substr(quote({column}), 1, {_LONGEST}) FROM {table} WHERE {condition} AND {row}",  # noqa: S608
             (value, *numbers),
         ).fetchone()
         place = ", ".join(f"{name} {number!r}" for name, number in zip(names, numbers, strict=True))
-        yield _finding(file, f"{table}: {place}", f"`{column}` is {found}, and must be {wanted[column]}")
+        yield _finding(file, f"{table}: {place}", f"`{column}` is {stored}, and must be {wanted[column]}")
 
 
 def _find_wrong_arms(connection: sqlite3.Connection, file: str, run: str, plan: Plan) -> Iterator[Finding]:
@@ -217,9 +217,9 @@ def _find_wrong_arms(connection: sqlite3.Connection, file: str, run: str, plan: 
     planned = (
         (number, arm.model, arm.toolset, arm.variant, plan.planned_of(number)) for number, arm in enumerate(plan.arms)
     )
-    for number, (found, wanted) in enumerate(zip_longest(rows, planned)):
-        if found != wanted:
-            yield _finding(file, f"arms: arm {number}", f"it is {found}, and the plan of the run has {wanted}")
+    for number, (stored, wanted) in enumerate(zip_longest(rows, planned)):
+        if stored != wanted:
+            yield _finding(file, f"arms: arm {number}", f"it is {stored}, and the plan of the run has {wanted}")
 
 
 def _finding(file: str, row: str, what: str) -> Finding:

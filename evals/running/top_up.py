@@ -34,20 +34,20 @@ class TopUp:
         return replace(self, asked=tuple(epochs + (arm in arms) for arm, epochs in enumerate(self.asked)))
 
 
-def format_epochs(most: int, asked: Iterable[int]) -> str:
+def format_epochs(most: int, by_arm: Iterable[int]) -> str:
     """`3`, or `1 to 3` where some arms were asked less often.
 
     Args:
         most: Epochs of the arm that was asked most often.
-        asked: Of each arm; empty where all were asked as often.
+        by_arm: Of each arm; empty where all were asked as often.
     """
-    least = min(asked, default=most)
+    least = min(by_arm, default=most)
     return f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def times_epochs(most: int, asked: Iterable[int]) -> str:
+def times_epochs(most: int, by_arm: Iterable[int]) -> str:
     """` × 3 epochs`, to follow a number of cases; empty where each was asked once."""
-    return f" × {format_epochs(most, asked)} epochs" if most > 1 else ""
+    return f" × {format_epochs(most, by_arm)} epochs" if most > 1 else ""
 
 
 def read_top_up(data: Mapping[str, Any] | None) -> TopUp | None:

@@ -244,13 +244,13 @@ class TrialState:
     async def _take(self, number: int, offer: Offer, reply: Reply) -> bool:
         """Answer the calls of a reply; returns whether any of them is a selection."""
         runner = self.trial_runner
-        given = await runner.ask_toolset(runner.toolset.answer, self.case, self.conversation, reply.calls)
+        results = await runner.ask_toolset(runner.toolset.answer, self.case, self.conversation, reply.calls)
         answers = [
             self._select(number, offer, call) if answer is None else answer
-            for call, answer in zip(reply.calls, given, strict=True)
+            for call, answer in zip(reply.calls, results, strict=True)
         ]
         self.conversation = self.conversation.extended(reply, tuple(answers))
-        return None in given
+        return None in results
 
     def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
         passed_on = self.trial_runner.toolset.passed_on(self.case, call)

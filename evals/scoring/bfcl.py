@@ -85,16 +85,16 @@ def _is_right(value: Any, accepted: Sequence[Any], schema: Any) -> bool:
     if not accepted:
         return isinstance(value, list | tuple) and not value
     first = next((_kind(candidate) for candidate in accepted if candidate != ""), None)
-    given = _kind(value)
-    declared = _declared(schema, given) or first or "string"
-    if declared == "number" and given == "integer":
-        given = "number"
-    if given not in (declared, first):
+    kind = _kind(value)
+    declared = _declared(schema, kind) or first or "string"
+    if declared == "number" and kind == "integer":
+        kind = "number"
+    if kind not in (declared, first):
         return False
     items = _declared_items(schema)
-    if given == declared == "array" and items and not any(_has_items(value, one, items) for one in accepted):
+    if kind == declared == "array" and items and not any(_has_items(value, each, items) for each in accepted):
         return False
-    if given != declared or first not in (None, declared):
+    if kind != declared or first not in (None, declared):
         return is_among(value, accepted)
     if declared == "string":
         return is_among(standardise(value), [standardise(text) for text in accepted if isinstance(text, str)])
@@ -161,13 +161,13 @@ def _kind_of_items(accepted: Sequence[Any]) -> str | None:
     return next((_kind(candidate[0]) for candidate in lists), None)
 
 
-def _declared(schema: Any, given: str) -> str | None:
+def _declared(schema: Any, kind: str) -> str | None:
     """The declared type; where there are several, the one given if it is among them; `None` where there is none."""
     word = schema.get("type") if isinstance(schema, Mapping) else None
     if isinstance(word, list):
-        if given == "integer" and "integer" not in word and "number" in word:
+        if kind == "integer" and "integer" not in word and "number" in word:
             return "number"
-        return given if given in word else None
+        return kind if kind in word else None
     return _TYPES.get(word) if isinstance(word, str) else None
 
 

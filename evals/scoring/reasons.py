@@ -38,9 +38,9 @@ def differs(name: str, given: Any, accepted: Sequence[Any]) -> str:
     return f"argument {show_name(name)} is {show_value(given)}, not {listed}"
 
 
-def lacks(name: str, given: Any, text: str) -> str:
+def lacks(name: str, value: Any, text: str) -> str:
     """An argument does not contain a text."""
-    return f"argument {show_name(name)} is {show_value(given)}, which does not contain {show_value(text)}"
+    return f"argument {show_name(name)} is {show_value(value)}, which does not contain {show_value(text)}"
 
 
 def show_value(value: Any) -> str:

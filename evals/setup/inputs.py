@@ -82,8 +82,8 @@ class RunInputs:
             text += f"\0{ladder_of(self.catalog)!r}"
         if is_by_window and config.own_models:
             text += f"\0{[(own.name, own.base, own.context_window) for own in config.own_models]}"
-            if given := [(own.name, str(own.toolset)) for own in config.own_models if own.toolset is not None]:
-                text += f"\0{given}"  # apart, so that runs of projects without such are still the same
+            if recommended := [(own.name, str(own.toolset)) for own in config.own_models if own.toolset is not None]:
+                text += f"\0{recommended}"  # apart, so that runs of projects without such are still the same
         if text == self._surroundings:
             return text
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -33,9 +33,9 @@ def open_with_project(
     examined.refuse()
     counter = tokenizer or own_tokenizer
     make_counter(counter)  # an unknown name is refused before anything is read
-    given = None if catalog is None else open_catalog(catalog)
+    catalog_file = None if catalog is None else open_catalog(catalog)
     with reporter.progress("reading cases", None) as advance:
-        opened = open_dataset(dataset, catalog=given, fallback_catalog=fallback, progress=advance)
+        opened = open_dataset(dataset, catalog=catalog_file, fallback_catalog=fallback, progress=advance)
     for text in (*opened.catalog_file.notes, *opened.notes):
         reporter.note(RunNote(NoteKind.DATASET, text, (dataset,)))
     return opened, Project(examined, opened.catalog_file, counter, ProjectNotes(reporter))

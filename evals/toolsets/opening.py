@@ -75,11 +75,11 @@ def expand_toolsets(
         NotFoundError: no such toolset, loadout or agent.
         ToolbeltError: a name is malformed, a pattern stands for nothing, or there is no name at all.
     """
-    given = [name for text in texts for part in text.split(",") if (name := part.strip())]
-    if not given:
+    parts = [name for text in texts for part in text.split(",") if (name := part.strip())]
+    if not parts:
         raise ToolbeltError(f"No toolset is named. There are: {', '.join(toolset_forms())}.")
     names = _Names(catalog, registry, tuple(agents), tuple(toolkits), searches)
-    specs = [_parse(name, names) for name in given]
+    specs = [_parse(name, names) for name in parts]
     return tuple(dict.fromkeys(expanded for spec in specs for expanded in _expand(spec, names)))
 
 

@@ -71,8 +71,8 @@ def write_page(
     from toolbelt.render.html import render_html, render_table
 
     comparison = comparison or (gate.comparison if gate else None)
-    kept = max(1, MOST_TRIALS // max(1, len(summary.arms) * summary.epochs))
-    most_cases = kept if summary.cases > kept else None
+    cases_shown = max(1, MOST_TRIALS // max(1, len(summary.arms) * summary.epochs))
+    most_cases = cases_shown if summary.cases > cases_shown else None
     names = arm_names(summary)
     result = find_result(summary, comparison)
     top = top_values(summary, result, comparison, gate)
@@ -185,7 +185,7 @@ def _sort(outcome: Outcome) -> str:
 def _first(summary: RunSummary, result: RunResult) -> int:
     """The position of the arm whose confusions are shown first: the one to take."""
     arm = result.recommended or result.reference
-    return next((place for place, one in enumerate(summary.arms) if one is arm), 0)
+    return next((place for place, other in enumerate(summary.arms) if other is arm), 0)
 
 
 def _is_assigned(matrix: Matrix | None, result: RunResult) -> bool:

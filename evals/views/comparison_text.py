@@ -182,10 +182,10 @@ def _of(about: SideInfo) -> str:
 
 def _recorded(about: SideInfo) -> str:
     """How many of its responses come from a response cache, and of when; empty where none does."""
-    recorded = join_origins(*(one.recorded for one in about.responses))
+    recorded = join_origins(*(responses.recorded for responses in about.responses))
     if not recorded.responses:
         return ""
-    every = recorded.responses + sum(one.live.responses for one in about.responses)
+    every = recorded.responses + sum(responses.live.responses for responses in about.responses)
     count = f"{recorded.responses:,} of {plural(every, 'response')}"
     return f"; {count} recorded ({describe_days(recorded.oldest, recorded.newest)})"
 

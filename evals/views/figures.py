@@ -59,8 +59,8 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         lines.append(recorded)
     design = summary.settings.get("until_decided", {})
     if design.get("decided_after"):
-        asked = f"{design['decided_after']:,} of {plural(design['cases'], 'case')}"
-        lines.append(f"Stopped after {asked}, as the comparison was decided.")
+        cases = f"{design['decided_after']:,} of {plural(design['cases'], 'case')}"
+        lines.append(f"Stopped after {cases}, as the comparison was decided.")
     missing = summary.planned - sum(arm.finished for arm in summary.arms)
     if missing > 0:
         lines.append(f"Not run yet: {missing:,} of {summary.planned:,} trials.")

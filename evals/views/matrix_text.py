@@ -238,10 +238,10 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
         signs.append("too long, too many tools: in no figure")
     if signs:
         yield "; ".join(signs)
-    given = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
+    shown = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
              if any(getattr(cell, name) for cell in cells)]  # fmt: skip
-    if given:
-        yield f"{', '.join(given)}: for toolbelt.yaml, {choice_meaning(matrix)}, else the best"
+    if shown:
+        yield f"{', '.join(shown)}: for toolbelt.yaml, {choice_meaning(matrix)}, else the best"
         yield f"small: {SMALL_MEANING}"
 
 

@@ -51,8 +51,8 @@ def advice_view(matrix: Matrix, ranking: Ranking) -> Iterator[Block]:
     yield Note(f"Run {matrix.run}, {title_line(matrix)}.")
     by_case = tuple(_by_case(ranking))
     notes = (note for note in matrix.notes if not (by_case and isinstance(note, UnassignableToolsets)))
-    if said := tuple(Span(describe_matrix_note(note), Tone.WARNING) for note in notes):
-        yield Listing(said)
+    if warnings := tuple(Span(describe_matrix_note(note), Tone.WARNING) for note in notes):
+        yield Listing(warnings)
     yield ranking_table(ranking)
     yield from _legend(ranking)
     if any(cell is None or cell.state is not CellState.SCORED for row in matrix.rows for cell in row.cells):

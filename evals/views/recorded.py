@@ -24,13 +24,13 @@ def recorded_line(summary: RunSummary) -> str:
     used = [model for model in summary.responses if model.recorded.responses]
     if not used:
         return ""
-    days = describe_days(min(one.recorded.oldest for one in used), max(one.recorded.newest for one in used))
-    costs = [one.original_cost_usd for one in used]
+    days = describe_days(min(use.recorded.oldest for use in used), max(use.recorded.newest for use in used))
+    costs = [use.original_cost_usd for use in used]
     known = [cost for cost in costs if cost is not None]
     original = f"originally {format_cost(sum(known))}" if len(known) == len(costs) else "of unknown original cost"
     spent = [arm.cost_usd_total for arm in summary.arms]
     paid = [cost for cost in spent if cost is not None]
     amount = f"{format_cost(sum(paid))} spent" if len(paid) == len(spent) else "Spent: unknown"
-    count, live = sum(one.recorded.responses for one in used), sum(one.live.responses for one in summary.responses)
-    asked = f"; {plural(live, 'response')} asked by this run" if live else ""
-    return f"{amount}; {plural(count, 'recorded response')} of {days}, {original}{asked}."
+    count, live = sum(use.recorded.responses for use in used), sum(use.live.responses for use in summary.responses)
+    new = f"; {plural(live, 'response')} asked by this run" if live else ""
+    return f"{amount}; {plural(count, 'recorded response')} of {days}, {original}{new}."

@@ -96,9 +96,9 @@ def measures_table(retrieval: Retrieval, dataset: SearchedDataset) -> Table:
 def contrasts_table(contrasts: list[RankerContrast]) -> Table:
     """A row for each ranker that is compared with the first."""
     columns = tuple(Column(LABELS[each], is_spare=each in _SPARE) for each in Measure)
-    found = {(each.b, each.measure): each for each in contrasts}
+    by_ranker = {(each.b, each.measure): each for each in contrasts}
     names = dict.fromkeys(each.b for each in contrasts)
-    rows = (Row(f"{b} − {contrasts[0].a}", tuple(_difference(found[b, each]) for each in Measure)) for b in names)
+    rows = (Row(f"{b} − {contrasts[0].a}", tuple(_difference(by_ranker[b, each]) for each in Measure)) for b in names)
     return Table("difference", columns, tuple(rows), name=f"differences-{contrasts[0].dataset}")
 
 

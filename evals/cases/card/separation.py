@@ -148,8 +148,8 @@ def _query(record: Any, number: int) -> Query:
     if not isinstance(record, Mapping):
         return Query("", "")
     messages = record.get("messages")
-    asked = Case("", tuple(each for each in messages if isinstance(each, Mapping)), None) if messages else None
-    text = record.get("query") or (asked.query if asked else "")
+    case = Case("", tuple(each for each in messages if isinstance(each, Mapping)), None) if messages else None
+    text = record.get("query") or (case.query if case else "")
     return Query(text if isinstance(text, str) else "", str(record.get("cluster") or record.get("id") or number))
 
 
@@ -256,7 +256,9 @@ def _marks(features: Features, weights: Floats, is_side: Flags) -> Iterator[Mark
     chosen: list[str] = []
     for column in np.argsort(-weights[:-1], kind="stable"):
         text = features.names[column]
-        if here[column] - there[column] >= _LEAST_DIFFERENCE and not any(text in one or one in text for one in chosen):
+        if here[column] - there[column] >= _LEAST_DIFFERENCE and not any(
+            text in mark or mark in text for mark in chosen
+        ):
             chosen.append(text)
             yield Mark(text, float(here[column]), float(there[column]))
         if len(chosen) == MOST_MARKS:

@@ -135,7 +135,7 @@ class _Import:
         self._count = 0
         self._ids = _Ids()
 
-    def collect_tools(self, name: str, given: Catalog | None) -> Context:
+    def collect_tools(self, name: str, catalog: Catalog | None) -> Context:
         """First pass: collect the tools, and find broken records."""
         pool = ToolPool(name)
         for number, record in self._records(self._complain):
@@ -145,8 +145,8 @@ class _Import:
             except BrokenError as error:
                 self._broken.add(number)
                 self._report.add_broken(*error.all_findings(record.source, record.line))
-        if given is not None:
-            return Context(given, self._settings, self._report, None)
+        if catalog is not None:
+            return Context(catalog, self._settings, self._report, None)
         if not len(pool):
             raise InvalidFileError(self._report.findings() or [self._no_catalog()])
         if count := pool.renamed():

@@ -113,8 +113,8 @@ def _required(tools: Any, servers: Any, context: Context) -> Iterator[CaseRow]:
         raise BrokenError("wrong-type", "`required_tools` must be a list of names.")
     for name in tools:
         paths = [f"{server}/{name}" for server in servers] if isinstance(servers, list) else []
-        found = [tool for path in paths if isinstance(tool := context.names.resolve(path), str)]
-        yield {"tool": (found[0] if len(found) == 1 else found) if found else context.reference(name, None)}
+        tool_ids = [tool for path in paths if isinstance(tool := context.names.resolve(path), str)]
+        yield {"tool": (tool_ids[0] if len(tool_ids) == 1 else tool_ids) if tool_ids else context.reference(name, None)}
 
 
 def _annotated(metadata: Any) -> list[str] | None:
@@ -137,8 +137,12 @@ def _performed(value: Any) -> Iterator[Performed]:
     for index, message in enumerate(messages):
         for call in calls_of(message, f"messages[{index}]") if message["role"] == "assistant" else ():
             if call.name in _EXECUTE:
-                given = call.arguments
-                server, tool, params = given.get("server_name"), given.get("tool_name"), given.get("params")
+                call_arguments = call.arguments
+                server, tool, params = (
+                    call_arguments.get("server_name"),
+                    call_arguments.get("tool_name"),
+                    call_arguments.get("params"),
+                )
                 if not isinstance(tool, str) or not tool.strip():
                     raise BrokenError("wrong-type", f"A call of {call.name!r} in `messages[{index}]` names no tool.")
                 arguments = params if isinstance(params, dict) else {}

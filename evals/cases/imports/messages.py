@@ -64,8 +64,8 @@ def in_openai_form(messages: list[Any]) -> list[Any]:
 def _item(item: Message) -> list[Message]:
     kind = item["type"]
     if kind in _CALLS:
-        given = item.get("arguments", item.get("input"))
-        arguments = {CUSTOM_ARGUMENT: given} if kind == "custom_tool_call" else given
+        written = item.get("arguments", item.get("input"))
+        arguments = {CUSTOM_ARGUMENT: written} if kind == "custom_tool_call" else written
         call_id = item.get("call_id", item.get("id"))
         return [
             {"role": "assistant", "content": None, "tool_calls": [_openai_call(call_id, item.get("name"), arguments)]}

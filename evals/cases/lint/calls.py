@@ -68,13 +68,15 @@ class CallChecker:
         """
         whole = {name: values[0] for name, values in arguments.accepted.items() if values}
         least = {name: value for name, value in whole.items() if name not in arguments.optional}
-        faults = [[self._root_fault(tool, given, exact=arguments.exact) for given in (least, whole)] for tool in tools]
+        faults = [
+            [self._root_fault(tool, example, exact=arguments.exact) for example in (least, whole)] for tool in tools
+        ]
         return faults[0][0] if faults and all(fault for both in faults for fault in both) else None
 
-    def _root_fault(self, tool: Tool, given: Mapping[str, Any], *, exact: bool) -> str | None:
+    def _root_fault(self, tool: Tool, values: Mapping[str, Any], *, exact: bool) -> str | None:
         if (validator := self._validator(tool)) is None:
             return None
-        faults = (fault for fault in validator.faults(given) if not fault.path)
+        faults = (fault for fault in validator.faults(values) if not fault.path)
         fault = next((fault for fault in faults if exact or _INCURABLE.intersection(fault.schema_path)), None)
         return None if fault is None else fault.message[:_LONGEST]
 

@@ -109,11 +109,11 @@ def _choose_group(wish: Sequence[str], search: KnownSearch, tried: set[str]) -> 
 
 def with_found(offer: Offer, history: History, search: KnownSearch) -> Offer:
     """What is offered, and behind it the tools that can be called through, as answers of the search describe them."""
-    found: dict[str, Offered] = {}
+    by_name: dict[str, Offered] = {}
     for (name, _), answer in zip(history.calls, history.answers, strict=True):
         if name == search.name:
-            found |= {each.name: each for each in _read_tools(answer) if each.name not in offer.by_name}
-    return Offer((*offer.tools, *found.values())) if found else offer
+            by_name |= {each.name: each for each in _read_tools(answer) if each.name not in offer.by_name}
+    return Offer((*offer.tools, *by_name.values())) if by_name else offer
 
 
 def call_through(call: _Call, offer: Offer, search: KnownSearch) -> _Call:
@@ -133,8 +133,8 @@ def _read_tools(answer: str) -> Iterator[Offered]:
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("inputSchema"), dict):
             parts = (entry.get("name"), entry.get("description") or "", entry["inputSchema"])
-            if (made := _make_offered(json.dumps(parts))) is not None:
-                yield made
+            if (offered := _make_offered(json.dumps(parts))) is not None:
+                yield offered
 
 
 @lru_cache(maxsize=2_000)

@@ -93,10 +93,10 @@ def expand_variants(texts: Iterable[str]) -> tuple[Variant, ...]:
         NotFoundError: no such variant, with the nearest.
         ToolbeltError: one is malformed, or there is none at all.
     """
-    given = [name for text in texts for part in text.split(",") if (name := part.strip())]
-    if not given:
+    names = [name for text in texts for part in text.split(",") if (name := part.strip())]
+    if not names:
         raise ToolbeltError(f"No variant is named. There are: {', '.join(FORMS)}.")
-    return tuple(dict.fromkeys(map(parse_variant, given)))
+    return tuple(dict.fromkeys(map(parse_variant, names)))
 
 
 def _parse_part(part: str, whole: str) -> dict[str, int | bool]:

@@ -81,10 +81,10 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics], *, pn
     in_dollars = any(costs.rates is not None and not why_none(costs) for costs in economics)
     title = _USD if in_dollars else _TOKENS
     plot = _make_plot(summary, economics, in_dollars=in_dollars)
-    said = cheapest_lines(economics) if not in_dollars or _all_priced(plot) else []
+    cheapest = cheapest_lines(economics) if not in_dollars or _all_priced(plot) else []
     note = " ".join(filter(None, (left_out(summary), _price_note(economics) if in_dollars else _READ_NOTE)))
-    sheet = _draw(plot, title, drawable(said[0], _LONGEST) if len(said) == 1 else "", note)
-    caption = f"{' '.join([*said, _caption(in_dollars=in_dollars)])} {note}".strip()
+    sheet = _draw(plot, title, drawable(cheapest[0], _LONGEST) if len(cheapest) == 1 else "", note)
+    caption = f"{' '.join([*cheapest, _caption(in_dollars=in_dollars)])} {note}".strip()
     return Picture("economics", title, caption, *sheet.save(pngs=pngs))
 
 
@@ -125,7 +125,7 @@ def _is_left_out(arm: ArmSummary) -> bool:
     return not arm.scored or not arm.solved.numerator
 
 
-def _draw(plot: _Plot, title: str, said: str, note: str) -> Sheet:
+def _draw(plot: _Plot, title: str, subtitle: str, note: str) -> Sheet:
     arms = [row.shown for row in plot.rows if row.shown]
     left = 0.25 + max(
         widest([row.text for row in plot.rows if row.shown]), widest([r.text for r in plot.rows], bold=True) - 0.3
@@ -135,7 +135,7 @@ def _draw(plot: _Plot, title: str, said: str, note: str) -> Sheet:
     keys = [_REBILLED] if any(map(rebilled, plot.economics)) else []
     least = max(text_width(title, TITLE, bold=True), text_width(note, SMALL)) + 0.3
     width = max(left + len(plot.ways) * panel + (len(plot.ways) - 1) * _GAP + 0.15, least)
-    lines = in_lines(said, width - 0.2, SMALL)
+    lines = in_lines(subtitle, width - 0.2, SMALL)
     high = _ROW * len(plot.rows) + 0.06
     bottom = 0.12 + (0.24 if note else 0) + 0.24
     sheet = Sheet(width, bottom + high + 0.45 + _LINE * len(lines) + (0.08 if lines else 0) + 0.36)
@@ -194,7 +194,7 @@ def _bars(axes: Any, plot: _Plot, way: Caching, gap: float) -> None:
             plot.text(row.shown, way),
             size=SMALL,
             va="center_baseline",
-            **{name: given for name, given in how.items() if given},
+            **{name: setting for name, setting in how.items() if setting},
         )
 
 
