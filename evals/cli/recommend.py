@@ -133,12 +133,13 @@ def _analyze(name: str, margin: float, store: str, config: str | None) -> tuple[
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
     from toolbelt.evals.analysis.matrix.ranking import rank_arms
     from toolbelt.evals.analysis.matrix.recommendation import written_models
-    from toolbelt.evals.analysis.summary.summarize import summarize
+    from toolbelt.evals.analysis.summary.summarize import summarize, time_reading
 
     own_models = written_models(read_config(Path.cwd(), config))
     with RunStore(Path(store), must_exist=True) as opened:
-        row = opened.get(name)
-        summary = summarize(opened.connection, row.run, opened.find_status(row))
+        with time_reading(opened.connection, progress):
+            row = opened.get(name)
+            summary = summarize(opened.connection, row.run, opened.find_status(row))
         if not summary.arms and not summary.left_out:
             raise ToolbeltError(f"{row.run} has no arms.")
         side = StoredRun(opened, row)

@@ -12,14 +12,14 @@ import click
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
 from toolbelt.errors import NotFoundError
-from toolbelt.evals.analysis.summary.summarize import summarize
+from toolbelt.evals.analysis.summary.summarize import summarize, time_reading
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.options import details_option, store_option
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
 from toolbelt.evals.views.run_list import run_row_data
-from toolbelt.render.screen import notify, print_json, show_blocks
+from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Heading, Note
 from toolbelt.views.cells import Count, Span, Tone
@@ -80,7 +80,8 @@ def list_runs(store: str, as_json: bool) -> None:
 def show(name: str, case: str | None, details: bool, store: str, as_json: bool) -> None:
     """The results of RUN (an id, the beginning of one, or `latest`): the measures of every arm."""
     with RunStore(Path(store), must_exist=True) as opened:
-        row = opened.get(name)
+        with time_reading(opened.connection, progress):
+            row = opened.get(name)
         if case is not None:
             data = case_data(opened, row, case)
             if as_json:
@@ -88,7 +89,8 @@ def show(name: str, case: str | None, details: bool, store: str, as_json: bool) 
             else:
                 show_blocks(case_view(data))
             return
-        summary = summarize(opened.connection, row.run, opened.find_status(row))
+        with time_reading(opened.connection, progress):
+            summary = summarize(opened.connection, row.run, opened.find_status(row))
         show_run(opened, summary, as_json=as_json, details=details)
 
 

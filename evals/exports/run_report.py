@@ -21,7 +21,7 @@ from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.matrix.ranking import Ranking, ranking_data
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
-from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
+from toolbelt.evals.analysis.summary.summarize import summarize, summary_data, time_reading
 from toolbelt.evals.probing.results import ProbeResult
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.store import RunRow, RunStore
@@ -208,7 +208,8 @@ def analyze_run(
         raise ToolbeltError(
             f"Run {row.run!r} has no finished trial to report; go on with: toolbelt eval resume {row.run}"
         )
-    summary = summarize(store.connection, row.run, store.find_status(row))
+    with time_reading(store.connection, progress):
+        summary = summarize(store.connection, row.run, store.find_status(row))
     economics = run_economics(summary, options.models, options.priced_as)
     side = StoredRun(store, row)
     findings = RunReport(

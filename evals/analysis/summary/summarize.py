@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.errors import NotFoundError
@@ -41,6 +42,9 @@ _MEANS = (
 """Columns of `trials` whose mean over scored trials is a measure of the same name."""
 _NOT_ASKED = "requests = 0"
 _TOO_MANY = f"{_NOT_ASKED} AND ending = '{Ending.TOO_MANY_TOOLS.value}'"
+
+_INSTRUCTIONS = 1_000_000
+"""Of the database, which take it some 20 ms."""
 
 SCHEMA = "toolbelt.run/1"
 """Of `summary_data`; its JSON Schema is in `toolbelt.evals.exports`."""
@@ -113,6 +117,26 @@ def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def time_reading(
+    connection: sqlite3.Connection,
+    progress: Callable[[str, None], contextlib.AbstractContextManager[Callable[[int], object]]],
+) -> Iterator[None]:
+    """Report for how many seconds a run is being read: its queries take most of a minute for a million trials."""
+    started = time.monotonic()
+    with progress("reading the run, seconds", None) as advance:
+
+        def report() -> int:
+            advance(int(time.monotonic() - started))
+            return 0  # go on
+
+        connection.set_progress_handler(report, _INSTRUCTIONS)
+        try:
+            yield
+        finally:
+            connection.set_progress_handler(None, 0)
 
 
 def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,7 +18,7 @@ from tests.evals.analysis.summary.rows import RUN, database
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.summary.rates import has_single_clusters
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate
-from toolbelt.evals.analysis.summary.summarize import summarize, summary_data
+from toolbelt.evals.analysis.summary.summarize import summarize, summary_data, time_reading
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.intervals import wilson_interval
 
@@ -416,3 +417,22 @@ def test_C_the_json_has_the_promised_keys() -> None:
     assert set(arm["accuracy"]) == {"value", "numerator", "denominator", "low", "high"}
     assert arm["abstention"] == {"value": None, "numerator": 0, "denominator": 0, "low": None, "high": None}
     assert arm["outcomes"] == {"error": 1, "correct": 1}
+
+
+def test_a_long_query_reports_progress_until_the_run_is_read() -> None:
+    reports: list[int] = []
+
+    @contextmanager
+    def progress(label: str, total: None) -> Iterator[Callable[[int], object]]:
+        assert (label, total) == ("reading the run, seconds", None)
+        yield reports.append
+
+    connection = database([ARM], [{}])
+    numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 500000) SELECT count(*) FROM n"
+    with time_reading(connection, progress):
+        assert connection.execute(numbers).fetchone() == (500_000,)
+    assert reports == sorted(reports)
+    assert reports[0] == 0
+    shown = len(reports)
+    connection.execute(numbers).fetchone()
+    assert len(reports) == shown > 1
