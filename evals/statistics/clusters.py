@@ -34,7 +34,9 @@ class Clusters:
     @property
     def differences(self) -> Floats:
         """Sums of new − old; exactly 0 where no case differs."""
-        return np.where(self.differ, self.new - self.old, 0.0)
+        differences = self.new - self.old
+        differences[~self.differ] = 0.0
+        return differences
 
     def repeated(self, times: Sequence[int]) -> Clusters:
         """The same clusters, each so many times."""
@@ -105,6 +107,12 @@ class ClusterSums(Mapping[str, Clusters]):
             return Clusters(new, old, self._sizes, new != old)
         differ = np.bincount(of, weights=new != old) > 0
         return Clusters(_sums(of, new), _sums(of, old), self._sizes, differ)
+
+
+def count_different(values: NDArray[Any]) -> int:
+    """How many different values there are; `np.unique` may take 60 bytes each to find out."""
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
 
 
 def _is_each_alone(labels: Sequence[Hashable] | NDArray[Any]) -> bool:

@@ -125,11 +125,13 @@ def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resampl
     bounds = iter(ratio_intervals(columns, figures, level, resamples, rng, studentised=True))
     del columns
     found = {}
-    for name, amount in amounts.items():
-        difference = float(amount.differences.sum()) / cases
+    for name in amounts:
+        amount = amounts[name]
+        new, old, differences = float(amount.new.sum()), float(amount.old.sum()), amount.differences
+        del amount  # before memory is needed for the test, and for the next
+        difference = float(differences.sum()) / cases
         low, high = next(bounds) or (difference, difference)  # there always is one, as there are cases
         of_ratio = next(bounds)
-        new, old = float(amount.new.sum()), float(amount.old.sum())
         ratio = new / old if new > 0 and old > 0 and of_ratio is not None else None
         found[name] = MeanContrast(
             new=new / cases,
@@ -140,7 +142,7 @@ def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resampl
             ratio=ratio,
             ratio_low=None if ratio is None or of_ratio is None else of_ratio[0],
             ratio_high=None if ratio is None or of_ratio is None else of_ratio[1],
-            p_value=sign_flip_p(amount.differences, resamples, rng),
+            p_value=sign_flip_p(differences, resamples, rng),
             clusters=count,
             cases=cases,
         )
@@ -154,7 +156,8 @@ class _Columns(Sequence[Floats]):
 
     def __init__(self, amounts: Mapping[str, Clusters]) -> None:
         self._amounts, self._names = amounts, list(amounts)
-        self._last = "", amounts[self._names[0]]
+        self._sizes = amounts[self._names[0]].sizes
+        self._last: tuple[str, Clusters] | None = None
 
     def __len__(self) -> int:
         return 1 + 3 * len(self._names)
@@ -168,8 +171,11 @@ class _Columns(Sequence[Floats]):
             return [self[each] for each in range(*place.indices(len(self)))]
         if not 0 <= place < len(self):
             raise IndexError(place)
-        name = self._names[max(0, place - 1) // 3]
-        if self._last[0] != name:
+        if place == 0:
+            return self._sizes
+        name = self._names[(place - 1) // 3]
+        if self._last is None or self._last[0] != name:
+            self._last = None  # not two at once
             self._last = name, self._amounts[name]
         amount = self._last[1]
-        return amount.sizes if place == 0 else (amount.new, amount.old, amount.differences)[(place - 1) % 3]
+        return (amount.new, amount.old, amount.differences)[(place - 1) % 3]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toolbelt.evals.statistics.clusters import count_different
 from toolbelt.evals.statistics.distributions import student_quantile
 
 Floats = NDArray[np.float64]
@@ -170,10 +171,10 @@ def sign_flip_p(differences: Floats, draws: int, rng: np.random.Generator) -> fl
     if len(sizes) <= _ALL_SIGNS:
         ways = (np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes))) & 1
         return float(np.mean(np.abs((2 * ways - 1) @ sizes) >= observed))
-    kinds, counts = np.unique(sizes, return_counts=True)
     rest = 0.0
-    if len(kinds) * draws > MOST_DRAWN:
-        kinds, counts = np.unique(np.sort(sizes)[-_LARGEST:], return_counts=True)
+    is_drawn = count_different(sizes) * draws <= MOST_DRAWN
+    kinds, counts = np.unique(sizes if is_drawn else np.sort(sizes)[-_LARGEST:], return_counts=True)
+    if not is_drawn:
         rest = math.sqrt(max(0.0, float(sizes @ sizes - counts @ kinds**2)))
     as_large = 0
     step = max(1, _HELD // len(kinds))
@@ -194,7 +195,8 @@ def _drawn_sums(kinds: Floats, counts: NDArray[np.intp], resamples: int, rng: np
     for start in range(0, resamples, step):
         drawn = min(step, resamples - start)
         if len(kinds) == clusters:
-            each = rng.integers(clusters, size=(drawn, clusters)) + clusters * np.arange(drawn)[:, None]
+            each = rng.integers(clusters, size=(drawn, clusters))
+            each += clusters * np.arange(drawn)[:, None]
             times = np.bincount(each.ravel(), minlength=drawn * clusters).reshape(drawn, clusters)
         else:
             times = rng.multinomial(clusters, counts / clusters, size=drawn)
@@ -244,8 +246,9 @@ def _among(above: Floats, below: Floats, interval: tuple[float, float]) -> tuple
     if below.min() < 0:
         return interval
     ratio = float(above.sum() / below.sum())  # which rounding may put beside them
+    each = np.abs(below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = above / np.abs(below)
+        np.divide(above, each, out=each)
     least, most = min(ratio, float(np.nanmin(each))), max(ratio, float(np.nanmax(each)))
     return max(least, interval[0]), min(most, interval[1])
 
@@ -261,7 +264,9 @@ def _signed_sums(kinds: Floats, counts: NDArray[np.intp], draws: int, rng: np.ra
     if len(kinds) < counts.sum():
         # Differences of one size are turned together: how many of them stay as they are is binomial.
         kept = rng.binomial(counts, 0.5, size=(draws, len(kinds)))
-        signs: Floats = (2 * kept - counts).astype(float)
+        kept *= 2
+        kept -= counts
+        signs: Floats = kept.astype(float)
     else:
         signs = (2 * rng.integers(0, 2, size=(draws, len(kinds)), dtype=np.int8) - 1).astype(float)
     sums: Floats = signs @ kinds
@@ -298,7 +303,7 @@ def resampled_quantile(above: Floats, below: Floats, share: float) -> float | No
     if not (is_positive or total > _REACH * spread):
         return None
     ratio = float(above.sum()) / total
-    rest = above - ratio * below  # its sum is 0
+    rest = _rest(above, ratio, below)  # its sum is 0
     centred = below - total / count
     squares = float(rest @ rest), float(rest @ centred), float(centred @ centred)
     if not squares[0] > 0:
@@ -319,6 +324,11 @@ def resampled_quantile(above: Floats, below: Floats, share: float) -> float | No
         middle = (low + high) / 2
         low, high = (middle, high) if too_low(middle) else (low, middle)
     return ratio + (low + high) / 2
+
+
+def _rest(above: Floats, ratio: float, below: Floats) -> Floats:
+    expected = ratio * below
+    return np.subtract(above, expected, out=expected)
 
 
 def _sum_of_cubes(first: Floats, power: int, second: Floats, other: int) -> float:
@@ -347,7 +357,7 @@ def studentised_interval(above: Floats, below: Floats, level: float) -> tuple[fl
     """
     total = float(below.sum())
     ratio = float(above.sum()) / total
-    rest = above - ratio * below
+    rest = _rest(above, ratio, below)
     squares = float(rest @ rest)
     if not squares > 0:
         return ratio, ratio

@@ -15,6 +15,7 @@ from toolbelt.evals.analysis.comparison.paired_cases import PairedCases, add_up
 from toolbelt.evals.analysis.comparison.reasons import DifferentTokenizers, MissingFigures, Reason
 from toolbelt.evals.analysis.comparison.shares import IntervalSettings
 from toolbelt.evals.analysis.evidence.evidence import ArmName
+from toolbelt.evals.statistics.clusters import count_different
 from toolbelt.evals.statistics.means import MeanContrast, paired_means_of
 
 METHOD = "sign-flip test, cluster bootstrap"
@@ -60,7 +61,7 @@ def compare_amounts(
         if reason is not None:
             reasons[measure].append(reason)
     labels = cases.clusters[cases.scored]
-    clusters = len(np.unique(labels))
+    clusters = count_different(labels)
     named = _Columns(cases, columns if clusters > 1 else {})
     means = paired_means_of(named, labels, settings.level, settings.seed, min(settings.resamples, RESAMPLES))
     empty = Contrast(
@@ -141,7 +142,7 @@ def _mean(values: NDArray[Any], is_scored: NDArray[np.bool_]) -> NDArray[np.floa
     total = np.zeros(len(values))
     for epoch in range(values.shape[1]):
         np.add(total, values[:, epoch], out=total, where=is_scored[:, epoch])
-    total /= is_scored.sum(axis=1)
+    total /= is_scored.sum(axis=1, dtype=np.int32)
     return total
 
 

@@ -18,6 +18,7 @@ from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, No
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes
 from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table, count, take
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
+from toolbelt.evals.statistics.clusters import count_different
 
 _ABSENT = -1
 _PART = 1 << 16
@@ -138,7 +139,7 @@ class PairedCases:
         now = self.count(lambda group: group.new.scored)
         if not now and self.count(lambda group: not group.never_fits):
             return None
-        return NothingFitted(len(too_long), len(np.unique(self.clusters[too_long])), now)
+        return NothingFitted(len(too_long), count_different(self.clusters[too_long]), now)
 
     def count_unpaired(self) -> tuple[Unpaired, ...]:
         """Cases of which not every epoch was scored, by side and reason; a case may have several reasons."""
@@ -163,6 +164,7 @@ def pair_cases(
         epochs: How often each.
     """
     before, after = as_table(old, epochs), as_table(new, epochs)
+    after.share_names(before)
     places = _pair_places(before, after)
     kinds, kind_of = _label_kinds(before, after, places)
     results: list[tuple[CaseResult, ...]] = []
@@ -217,7 +219,7 @@ def add_up(values: NDArray[np.float64]) -> float:
 def _pair_places(old: CaseTable, new: CaseTable) -> tuple[Places, Places]:
     """Where each case stands in both arms, those of the old arm first, in its order."""
     here = np.arange(len(old), dtype=np.int32)
-    if old.names is new.names or old.names == new.names:
+    if old.names is new.names:
         return here, here
     there = np.full(len(old), _ABSENT, np.int32)
     added = []

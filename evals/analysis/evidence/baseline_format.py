@@ -84,7 +84,7 @@ def arm_figures(attempts: Iterable[Attempt]) -> dict[str, Any]:
         were not reported), `requests` and `cost_usd`. `None` where nothing was scored or a figure is not known.
     """
     counts = dict.fromkeys(("trials", "scored", "right", "solved", "covered"), 0)
-    known = {name: array("d") for name in _MEANS}  # not a number object for each of a million trials
+    known = {name: _Values() for name in _MEANS}
     for attempt in attempts:
         counts["trials"] += 1
         if not attempt.is_scored:
@@ -95,7 +95,7 @@ def arm_figures(attempts: Iterable[Attempt]) -> dict[str, Any]:
         counts["covered"] += attempt.covered
         for name, values in known.items():
             if (value := getattr(attempt, name)) is not None:
-                values.append(value)
+                values.add(value)
     scored = counts["scored"]
     means = {name: _mean(values, scored, _MEANS[name]) for name, values in known.items()}
     own = means.pop("own_prompt_tokens")
@@ -109,11 +109,29 @@ _MEANS = MappingProxyType(
 """The decimal places of each mean."""
 
 
-def _mean(known: array[float], count: int, places: int) -> float | None:
+class _Values:
+    """Numbers that are added up; whole ones at once, as only others are rounded in the order in which they come."""
+
+    def __init__(self) -> None:
+        self.count = self._whole = 0
+        self._others = array("d")  # not a number object for each of a million trials
+
+    def add(self, value: float) -> None:
+        self.count += 1
+        if isinstance(value, int):
+            self._whole += value
+        else:
+            self._others.append(value)
+
+    def sum(self) -> float:
+        return sum(self._others, self._whole)
+
+
+def _mean(known: _Values, count: int, places: int) -> float | None:
     """Of `count` values; `None` where one of them is not known."""
-    if not count or len(known) < count:
+    if not count or known.count < count:
         return None
-    mean = round(sum(known) / count, places)
+    mean = round(known.sum() / count, places)
     return int(mean) if mean == int(mean) else mean
 
 

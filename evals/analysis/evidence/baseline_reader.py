@@ -49,6 +49,7 @@ from toolbelt.evals.analysis.evidence.case_table import CaseTable, TableBuilder
 from toolbelt.evals.analysis.evidence.compressed import CompressedRows
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SequentialInfo, SideInfo
 from toolbelt.evals.analysis.summary.responses import AnswerOrigin, ModelResponses
+from toolbelt.evals.statistics.clusters import count_different
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources.files import decode, refuse_special
 from toolbelt.sources.json_text import parse_json
@@ -271,7 +272,7 @@ def parse_lines(lines: Iterable[str], source: str) -> Baseline | None:
             cases.add(row.value)
     except (InvalidFileError, _OtherLayoutError):
         return None
-    is_whole = checked.case_count == len(cases) == len(np.unique(np.frombuffer(hashes, np.int64)))
+    is_whole = checked.case_count == len(cases) == count_different(np.frombuffer(hashes, np.int64))
     check_figures(checked, cases.attempts_of)
     return Baseline(source, document.data, cases) if is_whole and not top.findings else None
 

@@ -5,8 +5,6 @@ A table is read like a mapping of `CaseEvidence`, made when it is asked for. Sta
 
 from __future__ import annotations
 
-import tempfile
-import weakref
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, ValuesView
 from typing import Any
@@ -16,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from toolbelt.evals.analysis.evidence.case_names import CaseNames, NameBuilder
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
+from toolbelt.evals.analysis.evidence.temporary import TemporaryBytes
 
 FIGURES = ("definition_tokens", "own_prompt_tokens", "prompt_tokens", "requests", "cost_usd", "latency_seconds")
 """The fields of `Attempt` that are numbers; all others are its end, of which there are few."""
@@ -88,6 +87,11 @@ class CaseTable(Mapping[str, CaseEvidence]):
     def values(self) -> ValuesView[CaseEvidence]:
         """The cases in their order, each made when it is reached."""
         return _Cases(self)
+
+    def share_names(self, other: CaseTable) -> None:
+        """Take the names of another arm, if they are the same, so that they are in memory once."""
+        if self.names == other.names:
+            self.names = other.names
 
     @property
     def epochs(self) -> int:
@@ -176,13 +180,7 @@ class Figures:
     def __init__(self, columns: Iterable[tuple[str, NDArray[Any]]], shape: tuple[int, int]) -> None:
         self._shape, self._held = shape, dict[str, NDArray[Any]]()
         self._stored: dict[str, tuple[int, np.dtype[Any]]] = {}
-        self._file = None
-        if shape[0] * shape[1] > _MOST_HELD:
-            try:
-                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed with the figures
-                weakref.finalize(self, self._file.close)
-            except OSError:
-                pass  # no folder for it: they are held
+        self._file = TemporaryBytes() if shape[0] * shape[1] > _MOST_HELD else None
         for name, column in columns:
             if not self._store(name, column):
                 self._held[name] = column
@@ -190,14 +188,9 @@ class Figures:
     def _store(self, name: str, column: NDArray[Any]) -> bool:
         if self._file is None or 0 in column.strides:
             return False
-        try:
-            start = self._file.seek(0, 2)
-            if self._file.write(column.data.cast("B")) != column.nbytes:
-                return False
-        except OSError:  # the disk is full
-            return False
-        self._stored[name] = start, column.dtype
-        return True
+        if (start := self._file.add(column.data.cast("B"))) is not None:
+            self._stored[name] = start, column.dtype
+        return start is not None
 
     def read(self, name: str) -> NDArray[Any]:
         """A figure of all trials, of shape (cases, epochs); below 0 where it is not known."""
@@ -212,8 +205,9 @@ class Figures:
             return self._held[name][places.start : places.stop]
         assert self._file is not None  # noqa: S101  it was stored there
         (start, type_), epochs = self._stored[name], self._shape[1]
-        self._file.seek(start + places.start * epochs * type_.itemsize)
-        return np.fromfile(self._file, type_, len(places) * epochs).reshape(-1, epochs)
+        row = epochs * type_.itemsize
+        data = self._file.read(start + places.start * row, len(places) * row)
+        return np.frombuffer(data, type_).reshape(-1, epochs)
 
 
 class TableBuilder:

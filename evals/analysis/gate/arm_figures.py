@@ -15,6 +15,7 @@ from toolbelt.evals.analysis.comparison.paired_cases import is_right_by
 from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.statistics.clusters import count_different
 from toolbelt.evals.statistics.intervals import clustered_interval
 
 
@@ -86,7 +87,7 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
         right=int(right.sum()),
         errors=counts[Outcome.ERROR],
         overflows=counts[Outcome.CONTEXT_OVERFLOW],
-        clusters=len(np.unique(cases.names.clusters[is_tried])),
+        clusters=count_different(cases.names.clusters[is_tried]),
         low=low,
         high=high,
     )
@@ -94,7 +95,7 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
 
 def _bounds(cases: CaseTable, counts: NDArray[np.bool_], unread: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Of the share of trials that count; cases of which nothing is known yet are clusters of their own."""
-    _, of = np.unique(cases.names.clusters, return_inverse=True)
+    of = cases.names.clusters
     sums = np.bincount(of, weights=counts.sum(axis=1)), np.bincount(of) * cases.epochs
     clusters = zip(*(column.astype(int).tolist() for column in sums), strict=True)
     if not len(of) and not unread:
