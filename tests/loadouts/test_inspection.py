@@ -55,6 +55,24 @@ def inspect(name: str, *models: ModelFit) -> Inspection:
     return Inspection(REGISTRY.resolve(name, CATALOG), TOKENS, models)
 
 
+REASONS_OF_GIT = [
+    {
+        "loadout": "base",
+        "rule": "category",
+        "entry": "git",
+        "decides": True,
+        "text": "base includes the category 'git'",
+    },
+    {
+        "loadout": "mine",
+        "rule": "disabled",
+        "entry": "git/push",
+        "decides": False,
+        "text": "mine disables 'git/push'",
+    },
+]
+
+
 def test_C_inspect_as_json_says_all_there_is_to_say() -> None:
     fits = (
         ModelFit("small", 1_000, 220, "o200k_base", exact=False),
@@ -69,22 +87,7 @@ def test_C_inspect_as_json_says_all_there_is_to_say() -> None:
             {
                 "plugin": "git",
                 "category": "git",
-                "reasons": [
-                    {
-                        "loadout": "base",
-                        "rule": "category",
-                        "entry": "git",
-                        "decides": True,
-                        "text": "base includes the category 'git'",
-                    },
-                    {
-                        "loadout": "mine",
-                        "rule": "disabled",
-                        "entry": "git/push",
-                        "decides": False,
-                        "text": "mine disables 'git/push'",
-                    },
-                ],
+                "reasons": REASONS_OF_GIT,
                 "tokens": 30,
                 "tools": [{"name": "status", "id": "git/status", "tokens": 30}],
                 "withheld": [{"name": "push", "id": "git/push", "status": "disabled"}],
@@ -244,22 +247,7 @@ def test_L8_a_decision_as_plain_values() -> None:
         "plugin": "git",
         "category": "git",
         "status": "active",
-        "reasons": [
-            {
-                "loadout": "base",
-                "rule": "category",
-                "entry": "git",
-                "decides": True,
-                "text": "base includes the category 'git'",
-            },
-            {
-                "loadout": "mine",
-                "rule": "disabled",
-                "entry": "git/push",
-                "decides": False,
-                "text": "mine disables 'git/push'",
-            },
-        ],
+        "reasons": REASONS_OF_GIT,
         "chain": [
             {"loadout": "base", "disabled": [], "named": [], "category": ["git"], "discoverable": []},
             {"loadout": "mine", "disabled": ["git/push"], "named": [], "category": [], "discoverable": []},
