@@ -12,6 +12,7 @@ from toolbelt.loadouts.fit import Component, FitReason, FitVerdict
 from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.fit import CandidateToolset, CountingMethod, FitCalculator, ModelToFit, compare
+from toolbelt.models.provider_rules import find_tool_rules
 from toolbelt.models.violation_text import violation_data
 
 OBJECT = {"type": "object", "properties": {}}
@@ -168,13 +169,11 @@ def test_tools_that_are_sure_to_be_refused_are_counted(provider: str, to_repair:
     assert not to_repair or describe_fit(fit)[0].startswith(f"1 tool breaks a rule of {api}")
 
 
-def test_violations_are_of_the_toolset_asked_about() -> None:
+def test_violations_name_the_tool_the_rule_and_the_place() -> None:
     catalog = _picky()
     facts = ModelFacts("m", "m", "openai", "chat")
-    compared = comparer(catalog=catalog)
-    found = compared.find_violations(CandidateToolset("all", catalog.tools), facts)
-    assert [(one.tool, one.rule) for one in found] == [("a/dotted.name", "tool-name"), ("b/bare", "array-items")]
-    (bare,) = compared.find_violations(CandidateToolset("b", catalog.tools[2:]), facts)
+    named, bare = comparer(catalog=catalog).inspected.find_violations(find_tool_rules(facts))
+    assert (named.tool, named.rule) == ("a/dotted.name", "tool-name")
     data = violation_data(bare)
     assert {key: data[key] for key in ("tool", "rule", "effect", "mended", "places")} == {
         "tool": "b/bare",

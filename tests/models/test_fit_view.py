@@ -12,6 +12,7 @@ from toolbelt.catalog.tokens import ToolTokens
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, compare
 from toolbelt.models.fit_view import FitMatrix, fit_matrix_view, largest_fitting
+from toolbelt.models.provider_rules import find_tool_rules
 from toolbelt.render.terminal import render_terminal
 
 BARE = {"type": "object", "properties": {"tags": {"type": "array"}}}
@@ -40,7 +41,7 @@ def _matrix(models: tuple[ModelFacts, ...] = MODELS, toolsets: tuple[CandidateTo
     tokens = ToolTokens({tool.id: 30 for tool in CATALOG.tools}, "o200k_base", exact=True)
     comparer = FitCalculator(CATALOG.wire_names, lambda _: tokens, CATALOG.tools)
     asked = [ModelToFit(facts, ("o200k_base", "openai"), exact=True) for facts in models]
-    found = comparer.find_violations(toolsets[0], models[0])
+    found = comparer.inspected.find_violations(find_tool_rules(models[0]))
     violations = [("OpenAI's chat API", found)] if found else []
     return FitMatrix("tools", toolsets, compare(toolsets, asked, comparer), violations)
 

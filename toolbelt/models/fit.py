@@ -14,7 +14,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
-from toolbelt.models.violations import InspectedTools, Violation, inspect_tools
+from toolbelt.models.violations import InspectedTools, inspect_tools
 
 CountingMethod = tuple[str, str]
 """A tokenizer, and the provider's format of the counted definitions."""
@@ -94,13 +94,6 @@ class FitCalculator:
             by_plugin=summed.by_plugin,
             api=None if rules is None else rules.title,
             to_repair=self._count_to_repair(toolset, find_tool_rules(facts)),
-        )
-
-    def find_violations(self, toolset: CandidateToolset, facts: ModelFacts) -> tuple[Violation, ...]:
-        """Every rule of a model's API that a tool of the toolset breaks, tool by tool."""
-        ids = {tool.id for tool in toolset.tools}
-        return tuple(
-            violation for violation in self.inspected.find_violations(find_tool_rules(facts)) if violation.tool in ids
         )
 
     @cached_property

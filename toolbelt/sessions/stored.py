@@ -80,14 +80,6 @@ class StoredToolkits:
                 return restored, (*warnings, f"The state of this session could not be stored. {error}")
         raise self._contended()
 
-    def list_toolkits(self) -> MetaToolAnswer:
-        """The answer to `list_toolkits` (rule D3).
-
-        Raises:
-            StorageError: the state cannot be read.
-        """
-        return self.toolkits.list_toolkits(self._read()[1].loaded)
-
     def load(self, toolkit: str) -> MetaToolAnswer:
         """Load a toolkit from the next turn on; the answer to `load_tools` (rule D3).
 

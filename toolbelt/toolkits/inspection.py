@@ -152,8 +152,8 @@ class SwitchInspection:
 
     inspection: ToolkitInspection
     config: Mapping[str, Any]
-    shows_all: bool = False
-    message: str | None = None
+    shows_all: bool
+    message: str | None
     agents: Mapping[str, Sequence[str]] = field(default_factory=FrozenDict)
 
     @cached_property

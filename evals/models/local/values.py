@@ -82,10 +82,6 @@ class Value:
     start: int
     end: int
 
-    def overlaps(self, start: int, end: int) -> bool:
-        """Whether it shares a character with that stretch."""
-        return self.start < end and start < self.end
-
 
 @lru_cache(maxsize=64)  # of one message, each tool asks for the same parts
 def find_values(text: str) -> tuple[Value, ...]:

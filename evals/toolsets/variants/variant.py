@@ -38,11 +38,6 @@ class Variant:
     undescribed: bool = False
 
     @property
-    def is_plain(self) -> bool:
-        """Whether nothing is changed."""
-        return self == _PLAIN
-
-    @property
     def changes_definitions(self) -> bool:
         """Whether tools are shown under other names or descriptions, whatever is shown."""
         return self.anonymous or self.undescribed
@@ -59,9 +54,6 @@ class Variant:
             "undescribed" if self.undescribed else "",
         )
         return "+".join(part for part in parts if part)
-
-
-_PLAIN = Variant()
 
 
 def parse_variant(text: str) -> Variant:
