@@ -13,9 +13,7 @@ from toolbelt.evals.statistics.clusters import (
     Clusters,
     ClusterSums,
     Floats,
-    Pairs,
     check_settings,
-    read_clusters,
 )
 from toolbelt.evals.statistics.resampling import ratio_intervals, sign_flip_p
 
@@ -54,8 +52,14 @@ class MeanContrast:
     cases: int
 
 
-def paired_means(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES) -> MeanContrast:
-    """Compare the means of two arms over the same cases by a cluster bootstrap.
+def paired_means(
+    columns: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    clusters: Sequence[Hashable] | NDArray[Any],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> dict[str, MeanContrast]:
+    """Compare the means of two arms in several amounts over the same cases, by a cluster bootstrap.
 
     The intervals are expanded percentile intervals (Hesterberg 2015), those of the resampled means at levels that make
     up for the few degrees of freedom of few clusters, widened to the bootstrap-t interval (Efron 1982) where that
@@ -66,28 +70,6 @@ def paired_means(pairs: Pairs, level: float = 0.95, seed: int = 0, resamples: in
     about 94% or more where amounts are moderately skewed (lognormal with a sigma of 0.5) and move together; where
     single cases cost many times the median, no interval of a mean does, and it covers 83% to 94% with a sigma of 1.5.
     Where more than 20 million clusters would be drawn, what the bootstrap tends to is computed.
-
-    Args:
-        pairs: For each cluster the `(new, old)` of each of its cases, epochs averaged; finite, in any one unit.
-        level: Coverage of the intervals, a fraction between 0 and 1.
-        seed: Of both.
-        resamples: Of the bootstrap, and ways tried in the test where not all can be.
-
-    Raises:
-        ValueError: there are fewer than two clusters with cases, a value is not finite, or a setting is out of range.
-    """
-    check_settings(level, resamples)
-    return _contrasts({"": read_clusters(pairs)}, level, seed, resamples)[""]
-
-
-def paired_means_of(
-    columns: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    clusters: Sequence[Hashable] | NDArray[Any],
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> dict[str, MeanContrast]:
-    """Compare the means of two arms in several amounts over the same cases, as `paired_means` does one.
 
     The clusters are drawn once for all amounts, so that five cost little more than one. Each interval is as if the
     amount stood alone: nothing is adjusted for there being several.

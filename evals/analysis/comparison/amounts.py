@@ -16,7 +16,7 @@ from toolbelt.evals.analysis.comparison.reasons import DifferentTokenizers, Miss
 from toolbelt.evals.analysis.comparison.shares import IntervalSettings
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.statistics.clusters import count_different
-from toolbelt.evals.statistics.means import MeanContrast, paired_means_of
+from toolbelt.evals.statistics.means import MeanContrast, paired_means
 
 METHOD = "sign-flip test, cluster bootstrap"
 RESAMPLES = 2_000
@@ -63,7 +63,7 @@ def compare_amounts(
     labels = cases.clusters[cases.scored]
     clusters = count_different(labels)
     named = _Columns(cases, columns if clusters > 1 else {})
-    means = paired_means_of(named, labels, settings.level, settings.seed, min(settings.resamples, RESAMPLES))
+    means = paired_means(named, labels, settings.level, settings.seed, min(settings.resamples, RESAMPLES))
     empty = Contrast(
         Measure.REQUESTS,
         cases=len(labels),
