@@ -51,11 +51,6 @@ class Look:
     clusters: int
     level: float
 
-    @property
-    def significant(self) -> float:
-        """A two-sided p value below this is significant at this look."""
-        return 1 - self.level
-
 
 def make_looks(clusters: int, shares: Sequence[float] = LOOKS, alpha: float = ALPHA) -> tuple[Look, ...]:
     """The looks of a design.

@@ -22,11 +22,6 @@ _LONGEST_NAME = 200
 """Characters of a called name that are stored; names of real tools are shorter."""
 
 
-def format_baseline(side: Side, arms: Sequence[int] | None = None) -> str:
-    """The text of a baseline; see `BaselineLines`."""
-    return "".join(BaselineLines(side, arms))
-
-
 class BaselineLines(Iterable[str]):
     """The lines of a baseline, with their ends; the arms are read one after the other, and kept compressed.
 

@@ -117,11 +117,6 @@ class CaseTable(Mapping[str, CaseEvidence]):
             )
             yield CaseEvidence(case, names.label(place), names.kind(place), attempts, self._responses.get(case, ""))
 
-    def attempt(self, place: int, epoch: int) -> Attempt | None:
-        """A trial; `None` where it has not finished."""
-        columns = self._figures.read_rows(range(place, place + 1))
-        return self._make_attempt(place, epoch, {name: column[0, epoch] for name, column in columns.items()})
-
     def _make_attempt(self, place: int, epoch: int, values: Mapping[str, Any]) -> Attempt | None:
         if (end := self.ends[self.end_of[place, epoch]]) is None:
             return None

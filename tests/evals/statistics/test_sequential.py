@@ -70,7 +70,7 @@ def test_X6_looks_end_with_all_clusters_and_stay_within_reach_of_resampling(clus
     looks = make_looks(clusters)
     assert looks[-1].clusters == clusters
     assert [look.clusters for look in looks] == sorted({look.clusters for look in looks})
-    assert all(10_000 * look.significant >= 2 for look in looks)
+    assert all(10_000 * (1 - look.level) >= 2 for look in looks)
     assert all(0.95 <= look.level < 1 for look in looks)
 
 

@@ -34,8 +34,8 @@ from toolbelt.evals.analysis.evidence.baseline_reader import (
     parse_lines,
     read_baseline,
 )
-from toolbelt.evals.analysis.evidence.baseline_writer import describe_changes, format_baseline, why_unfit
-from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
+from toolbelt.evals.analysis.evidence.baseline_writer import BaselineLines, describe_changes, why_unfit
+from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence, Side
 from toolbelt.evals.exports.schemas import read_schema
 from toolbelt.evals.scoring.outcome import Outcome
 
@@ -72,6 +72,10 @@ SAVED = """\
 UNCOVERED = replace(NOTHING, covered=False)
 SCHEMA = read_schema("baseline")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def format_baseline(of: Side, arms: list[int] | None = None) -> str:
+    return "".join(BaselineLines(of, arms))
 
 
 def sample() -> WrittenSide:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolbelt.evals.analysis.evidence.baseline_reader import read_baseline
-from toolbelt.evals.analysis.evidence.baseline_writer import format_baseline
+from toolbelt.evals.analysis.evidence.baseline_writer import BaselineLines
 from toolbelt.evals.cases.dataset import open_dataset
 
 FILE = Path(__file__).resolve().parents[4] / "reports" / "baseline.json"
@@ -21,4 +21,4 @@ def test_it_is_of_the_cases_as_they_are_shipped() -> None:
 
 
 def test_it_is_as_it_was_saved() -> None:
-    assert format_baseline(read_baseline(FILE)) == FILE.read_text(encoding="utf-8"), "edited by hand?"
+    assert "".join(BaselineLines(read_baseline(FILE))) == FILE.read_text(encoding="utf-8"), "edited by hand?"
