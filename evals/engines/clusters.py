@@ -9,6 +9,7 @@ import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import dask.config
 from dask.system import CPU_COUNT
 from distributed import Client, LocalCluster
 from distributed.security import Security
@@ -108,17 +109,19 @@ def _describe_silence(where: str, error: Exception) -> str:
 
 async def _start_workers(stack: contextlib.AsyncExitStack, count: int | None, scratch: Path) -> LocalCluster:
     """Workers of this machine: a process a core, connected by TLS with a key of their own."""
-    cluster = LocalCluster(
-        n_workers=count or CPU_COUNT,
-        threads_per_worker=1,
-        asynchronous=True,
-        security=Security.temporary(),  # else whoever has an account here could have code run
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-        local_directory=str(scratch),
-        preload=parts.__name__,
-    )
-    return await stack.enter_async_context(cluster)
+    # Dask's profiler, which looks a hundred times a second, would take a tenth of the run.
+    with dask.config.set({"distributed.worker.profile.enabled": False}):
+        cluster = LocalCluster(
+            n_workers=count or CPU_COUNT,
+            threads_per_worker=1,
+            asynchronous=True,
+            security=Security.temporary(),  # else whoever has an account here could have code run
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+            local_directory=str(scratch),
+            preload=parts.__name__,
+        )
+        return await stack.enter_async_context(cluster)
 
 
 def describe_cluster(client: Client, choice: EngineChoice, workers: int) -> str:
