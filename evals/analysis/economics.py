@@ -183,7 +183,7 @@ def _priced(bill: Bill, arm: ArmSummary, rates: Rates | None, caching: Caching) 
     return Bill(bill.fresh_tokens, bill.read_tokens, bill.rebilled_tokens, usd, rebilled)
 
 
-def open_prices(table: ModelTable | None = None) -> PriceOf:
+def open_prices(table: ModelTable | None) -> PriceOf:
     """Looks prices up, each model's once.
 
     Args:
@@ -201,7 +201,7 @@ def open_prices(table: ModelTable | None = None) -> PriceOf:
 
 
 def run_economics(
-    summary: RunSummary, table: ModelTable | None = None, priced_as: str | None = None
+    summary: RunSummary, table: ModelTable | None, priced_as: str | None = None
 ) -> tuple[ArmEconomics, ...]:
     """`cache_economics` at the prices of a table.
 

@@ -135,7 +135,7 @@ def find_result(summary: RunSummary, comparison: Comparison | None = None) -> Ru
     return max(results, key=_merit, default=_no_choice(summary, None, _margin(comparison)))
 
 
-def find_results(summary: RunSummary, comparison: Comparison | None = None) -> tuple[RunResult, ...]:
+def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[RunResult, ...]:
     """What a run comes to for each arm that others are held against, which is one of each model.
 
     Args:

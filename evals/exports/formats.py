@@ -11,7 +11,7 @@ from typing import IO, Any
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
-from toolbelt.evals.exports.run_report import Progress, ReportOptions, RunReport, analyze_run, no_progress
+from toolbelt.evals.exports.run_report import Progress, ReportOptions, RunReport, analyze_run
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.viewer.packing import MOST_TRIALS
 from toolbelt.evals.views.columns import about_arms, about_trials
@@ -149,9 +149,9 @@ def export_run(
     form: str,
     file: IO[Any],
     *,
-    table: str = TABLES[0],
-    models: ModelTable | None = None,
-    progress: Progress = no_progress,
+    table: str,
+    models: ModelTable | None,
+    progress: Progress,
 ) -> None:
     """Write a run in one form, whether finished or not; all data are of one moment.
 

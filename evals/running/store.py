@@ -69,7 +69,7 @@ class RunRow:
     finished: int
 
 
-def find_store(store: str | Path | None = None) -> Path:
+def find_store(store: str | Path | None) -> Path:
     """The file of runs: `store`, else `TOOLBELT_STORE`, else `DEFAULT_FILE`; `~` is the home folder, as in a shell."""
     chosen = store or os.environ.get("TOOLBELT_STORE") or DEFAULT_FILE
     return Path(os.path.expanduser(chosen))  # noqa: PTH111  pathlib's fails where there is no such user

@@ -52,22 +52,20 @@ class Look:
     level: float
 
 
-def make_looks(clusters: int, shares: Sequence[float] = LOOKS, alpha: float = ALPHA) -> tuple[Look, ...]:
+def make_looks(clusters: int) -> tuple[Look, ...]:
     """The looks of a design.
 
     Args:
         clusters: How many there are in all, at least 1.
-        shares: After which shares of them the data are looked at, rising to 1.
-        alpha: One-sided error over all looks.
 
     Raises:
-        ValueError: a number is out of range.
+        ValueError: there are fewer.
     """
     if clusters < 1:
         raise ValueError(f"{clusters} clusters are none to look at.")
-    counts = sorted({math.ceil(share * clusters) for share in shares})
+    counts = sorted({math.ceil(share * clusters) for share in LOOKS})
     spending = partial(spend, gamma=_GAMMA_OF_FEW) if clusters < _FEW else spend
-    bounds = find_bounds([count / clusters for count in counts], alpha, spending)
+    bounds = find_bounds([count / clusters for count in counts], ALPHA, spending)
     return tuple(Look(count, 1 - 2 * _tail(bound)) for count, bound in zip(counts, bounds, strict=True))
 
 
@@ -104,12 +102,11 @@ def find_bounds(shares: Sequence[float], alpha: float = ALPHA, spending: Spendin
 
 
 @cache
-def find_level(shares: tuple[float, ...], alpha: float = ALPHA) -> float:
+def find_level(shares: tuple[float, ...]) -> float:
     """The level of the intervals at all looks, where it is the same at each (Pocock 1977, Biometrika 64, 191-199).
 
     Args:
         shares: Of the information, at each look; rising, above 0 and up to 1.
-        alpha: One-sided error over all looks.
     """
 
     def crossing(bound: float) -> float:
@@ -119,7 +116,7 @@ def find_level(shares: tuple[float, ...], alpha: float = ALPHA) -> float:
             walk = walk.on(share, bound)
         return crossed
 
-    return 1 - 2 * _tail(_bisect(crossing, alpha, halvings=26))
+    return 1 - 2 * _tail(_bisect(crossing, ALPHA, halvings=26))
 
 
 @dataclass(frozen=True)

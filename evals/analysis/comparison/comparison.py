@@ -254,7 +254,7 @@ class FlipCounts:
         return self.worse + self.better
 
 
-def count_changes(flips: Sequence[Flip], left_out: Sequence[LeftOutFlips] = ()) -> FlipCounts:
+def count_changes(flips: Sequence[Flip], left_out: Sequence[LeftOutFlips]) -> FlipCounts:
     """How many cases got worse and better, of those that are kept and those that are left out."""
     worse = [(flip.new, 1) for flip in flips if flip.change < 0]
     worse += [(others.new, others.cases) for others in left_out if others.is_worse]

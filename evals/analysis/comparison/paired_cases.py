@@ -76,9 +76,9 @@ class PairedCases:
         """The cases of some groups."""
         return sum(cases for group, cases in self.count_groups() if is_wanted(group))
 
-    def count_groups(self, of: Places | None = None) -> Iterator[tuple[CaseGroup, int]]:
-        """The groups and how many cases they have, of all or of some cases."""
-        counts = count(self.group_of if of is None else take(self.group_of, of), len(self.groups))
+    def count_groups(self) -> Iterator[tuple[CaseGroup, int]]:
+        """The groups and how many cases they have."""
+        counts = count(self.group_of, len(self.groups))
         return ((group, cases) for group, cases in zip(self.groups, counts, strict=True) if cases)
 
     def find_id(self, number: int) -> str:

@@ -72,7 +72,7 @@ def _cases_if_as_many_differ(contrast: Contrast, margin: float, level: float) ->
     return cases if cases is not None and contrast.cases < cases <= MOST_CASES else None
 
 
-def is_too_few(contrast: Contrast, margin: float = MARGIN) -> bool:
+def is_too_few(contrast: Contrast, margin: float) -> bool:
     """Whether the data are insufficient because the cases are too few, not because trials were not scored."""
     low, high, p_value = contrast.low, contrast.high, contrast.adjusted_p
     if contrast.verdict is not Verdict.INSUFFICIENT_DATA or low is None or high is None or p_value is None:

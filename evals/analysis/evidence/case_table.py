@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Val
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from toolbelt.evals.analysis.evidence.case_names import CaseNames, NameBuilder
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
@@ -129,17 +129,14 @@ class CaseTable(Mapping[str, CaseEvidence]):
         is_all = len(of) == len(column) and bool((of[1:] > of[:-1]).all())
         return (column if is_all else take(column, of))[:, : self.epochs]
 
-    def by_end(
-        self, value: Callable[[Attempt | None], Any], type_: DTypeLike = bool, of: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def by_end(self, value: Callable[[Attempt | None], bool], of: NDArray[Any] | None = None) -> NDArray[Any]:
         """Something of each trial that its end says, of shape (cases, epochs).
 
         Args:
             value: Of an attempt without figures.
-            type_: Of the array.
             of: Places of the cases; all if `None`.
         """
-        values = np.array([value(end) for end in self.ends], dtype=type_)
+        values = np.array([value(end) for end in self.ends], dtype=bool)
         return take(values, self.end_of if of is None else take(self.end_of, of))
 
     def count_ends(self, places: NDArray[np.integer[Any]] | None = None) -> Iterator[tuple[Attempt, int]]:

@@ -63,7 +63,7 @@ def choose_toolsets(
     side: Side,
     cells: Mapping[tuple[str, str], Cell],
     margin: float,
-    advance: Callable[[int], object] | None = None,
+    advance: Callable[[int], object] | None,
 ) -> dict[str, Pick]:
     """The recommended toolset of each model.
 
