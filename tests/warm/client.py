@@ -6,6 +6,8 @@ that has imported everything (`tests.warm.server`, which the first such command 
 its own id, real pipes and a real exit code, 20 ms after the call and not 500 to 2,000 ms. Every other command starts as
 ever. So does every one until the server is ready, where a test is marked `cold` (as one of what is imported must be),
 with `TOOLBELT_TEST_COLD`, and on other systems than Linux.
+
+The workers of xdist start as such clones, too, so that what tests import is imported once for all of them.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ _Cold = subprocess.Popen
 _PARAMETERS = tuple(inspect.signature(_Cold._execute_child).parameters)[1:]  # type: ignore[attr-defined]
 _STARTERS = (["catalog"], ["mcp"], ["serve"])
 """Commands that start MCP servers, which start warm, too."""
+_WORKER = ["-u", "-c", "import sys;exec(eval(sys.stdin.readline()))"]
+"""How xdist starts a worker."""
 _PLAIN: Mapping[str, Any] = {
     "pass_fds": (),
     "shell": False,
@@ -76,11 +80,11 @@ class _Server:
         self.is_off = False
         self._is_ready = False
 
-    def start(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
+    def start(self, request: Mapping[str, Any], streams: Sequence[int], *, is_awaited: bool) -> int:
         """The id of a clone; 0 where there is none."""
         with self._lock:
-            connection = self._open()
-            if connection is None or not self._check_ready(connection):
+            connection = self._open(for_many=is_awaited)
+            if connection is None or not self._check_ready(connection, is_awaited):
                 return 0
             body = pickle.dumps(request)
             socket.send_fds(connection, [len(body).to_bytes(_HEAD_BYTES)], streams)
@@ -102,21 +106,20 @@ class _Server:
             if (connection := self._open()) is not None and not self._is_ready:
                 select.select([connection], [], [], seconds)
 
-    def _check_ready(self, connection: socket.socket) -> bool:
-        """Nobody waits for it: what starts before, starts cold."""
-        if not self._is_ready and select.select([connection], [], [], 0)[0]:
+    def _check_ready(self, connection: socket.socket, is_awaited: bool) -> bool:
+        """Nobody but workers waits for it: what starts before, starts cold."""
+        if not self._is_ready and select.select([connection], [], [], 120 if is_awaited else 0)[0]:
             self._is_ready = connection.recv(1) != b""
         return self._is_ready
 
-    def _open(self) -> socket.socket | None:
+    def _open(self, *, for_many: bool = False) -> socket.socket | None:
         if self._connection is None:
             ours, theirs = socket.socketpair()
-            extent = "litellm" if "PYTEST_XDIST_WORKER" in os.environ else "-"  # for many tests, not for a few
             self.adopt(ours, is_ready=False)
             with theirs:
                 # In the session of this process, as a child of it would be.
                 self._process = _Cold(
-                    [sys.executable, str(_SERVER), str(theirs.fileno()), extent],
+                    [sys.executable, str(_SERVER), str(theirs.fileno()), "many" if for_many else "few"],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
                     cwd="/",
@@ -160,6 +163,9 @@ def _start_warm(given: Mapping[str, Any]) -> int:
     environment = os.environ if environment is None else environment
     folder = os.fspath(given["cwd"] or _folder())
     has_terminal = given["preexec_fn"] is take_terminal
+    is_worker = isinstance(command, list) and command[1:] == _WORKER
+    if is_worker:
+        command = [command[0], *command[2:]]  # a worker opens its streams anew, so `-u` is all one to it
     is_plain = (
         isinstance(command, (list, tuple))
         and len(command) > 2
@@ -186,9 +192,9 @@ def _start_warm(given: Mapping[str, Any]) -> int:
         "umask": _umask(),
         "session": given["start_new_session"],
         "terminal": has_terminal,
-        "starts_others": [*command[1:3]] == ["-m", "toolbelt"] and [*command[3:4]] in _STARTERS,
+        "starts_others": is_worker or ([*command[1:3]] == ["-m", "toolbelt"] and [*command[3:4]] in _STARTERS),
     }
-    return _SERVER_OF_THIS_PROCESS.start(request, streams)
+    return _SERVER_OF_THIS_PROCESS.start(request, streams, is_awaited=is_worker)
 
 
 def _folder() -> str:
@@ -220,6 +226,7 @@ def install() -> None:
 
 def adopt(connection: socket.socket) -> None:
     """Start processes warm in a clone, whose server is at the other end."""
+    sys.modules["tests.warm.client"] = sys.modules[__name__]  # for a worker of xdist, which imports it by that name
     _SERVER_OF_THIS_PROCESS.adopt(connection, is_ready=True)
     subprocess.Popen = _Popen  # type: ignore[misc]
 

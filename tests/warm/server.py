@@ -1,8 +1,8 @@
 """The process behind `tests.warm.client`: it imports what commands import, and clones itself when a test starts one.
 
-Run as a script, with one end of a socket pair and `litellm` or `-` as arguments. Once it is ready, it sends a byte. A
-request is eight bytes with the three standard streams attached, then that many bytes of pickle; the answer is the
-process id, or 0 where nothing could be started.
+Run as a script, with one end of a socket pair and how many tests there are, `many` or `few`, as arguments. Once it is
+ready, it sends a byte. A request is eight bytes with the three standard streams attached, then that many bytes of
+pickle; the answer is the process id, or 0 where nothing could be started.
 
 A clone is a child of whoever started the server, not of the server (`CLONE_PARENT`): the test waits for it, signals it
 and reads its exit code as of any process that it started itself.
@@ -35,8 +35,8 @@ HEAD_BYTES = 8
 READY = b"r"
 _CLONE_PARENT = 0x00008000
 _CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
-_LEFT_OUT = ("__main__", ".frames", ".exports.loading")
-"""Of our own modules: what imports pandas, for which pyarrow starts a thread."""
+_OF_TESTS = ("distributed", "jsonschema", "playwright.sync_api", "scipy.stats")
+"""What tests import, for the workers of xdist."""
 _OTHERS = (
     "aiohttp.web",
     "anyio._backends._asyncio",
@@ -44,7 +44,6 @@ _OTHERS = (
     "dotenv",
     "encodings.utf_8_sig",
     "filelock",
-    "jsonschema",
     "jsonschema_rs",
     "mcp.client.client",
     "mcp.client.stdio",
@@ -205,13 +204,14 @@ def _exit_code(code: object) -> int:
     return 1
 
 
-def _preload(*, with_litellm: bool) -> None:
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # or it would start threads, which no clone has
+def _preload(*, for_many: bool) -> None:
+    # Or they would start threads, which no clone has.
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
     import toolbelt
 
     own = [each.name for each in pkgutil.walk_packages(toolbelt.__path__, "toolbelt.")]
     for name in (*own, *_OTHERS):
-        if not any(part in name for part in _LEFT_OUT):
+        if "__main__" not in name:
             importlib.import_module(name)
     # What a process reads once for all that it does: the shipped cases, a tokenizer and a font, 0.5 s of CPU.
     from toolbelt.evals.cases.dataset import open_dataset
@@ -223,7 +223,11 @@ def _preload(*, with_litellm: bool) -> None:
     make_counter(DEFAULT_TOKENIZER).count(["a"])
     text_width("a")
     os.chdir("/")
-    if with_litellm:  # which takes as long as all the rest
+    if for_many:
+        for name in _OF_TESTS:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        # This takes as long as all the rest.
         from toolbelt.providers.litellm_loading import load_litellm
 
         path = sys.path[:]
@@ -237,7 +241,7 @@ def main() -> None:
     client = importlib.import_module("client")
     del sys.path[0]  # the folder of this script
     gc.disable()
-    _preload(with_litellm=sys.argv[2] == "litellm")
+    _preload(for_many=sys.argv[2] == "many")
     gc.collect()
     gc.freeze()
     connection = socket.socket(fileno=int(sys.argv[1]))
