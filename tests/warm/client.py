@@ -33,8 +33,10 @@ _READ_EARLY = ("PYTHON", "LD_", "LITELLM_", "MPL", "OPENBLAS_", "OMP_")
 """Variables that the interpreter, or a library when imported, reads: they must be those of the server."""
 _READ_LATER = (
     "LITELLM_LOCAL_MODEL_COST_MAP",  # which importing litellm sets, in the test's process, too
-    "OPENBLAS_NUM_THREADS",  # which the server sets for itself: a clone has no threads, whatever it says
+    "OMP_NUM_THREADS",  # which Dask sets
+    "OPENBLAS_NUM_THREADS",  # which the server sets for itself: a clone has no threads, whatever this and OMP's say
     "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
     "PYTHONPATH",
     "PYTHONUNBUFFERED",
     "PYTHON_KEYRING_BACKEND",

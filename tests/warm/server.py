@@ -151,11 +151,13 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
 def _open(number: int, mode: str) -> Any:
     """A standard stream as the interpreter opens it."""
     is_unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    errors = errors or ("strict" if encoding else sys.stdout.errors)
     binary: Any = open(number, f"{mode}b", 0 if is_unbuffered and mode == "w" else -1, closefd=False)  # noqa: SIM115
     stream: Any = io.TextIOWrapper(
         binary,
-        "utf-8",
-        "backslashreplace" if number == 2 else sys.stdout.errors,
+        encoding or "utf-8",
+        "backslashreplace" if number == 2 else errors,
         newline="\n",
         line_buffering=not is_unbuffered and (number == 2 or binary.isatty()),
         write_through=is_unbuffered,

@@ -51,6 +51,7 @@ def _describe(*arguments: str, is_cold: bool, **more: Any) -> dict[str, Any]:
         pytest.param({"cwd": "/"}, id="another-folder"),
         pytest.param({"env": {"PYTHONPATH": str(ROOT), "TZ": "Asia/Tokyo"}}, id="hardly-a-variable"),
         pytest.param({"env": _environment(PYTHONUNBUFFERED="1")}, id="unbuffered"),
+        pytest.param({"env": _environment(PYTHONIOENCODING="ascii:namereplace")}, id="another-encoding-of-streams"),
         pytest.param({"start_new_session": True}, id="a-session-of-its-own"),
         pytest.param({"stderr": subprocess.STDOUT, "capture_output": False, "stdout": subprocess.PIPE}, id="one-pipe"),
     ],
