@@ -151,8 +151,8 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
 def _open(number: int, mode: str) -> Any:
     """A standard stream as the interpreter opens it."""
     is_unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
-    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
-    errors = errors or ("strict" if encoding else sys.stdout.errors)
+    encoding, _, asked = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    errors = asked or ("strict" if encoding else sys.stdout.errors)
     binary: Any = open(number, f"{mode}b", 0 if is_unbuffered and mode == "w" else -1, closefd=False)  # noqa: SIM115
     stream: Any = io.TextIOWrapper(
         binary,
