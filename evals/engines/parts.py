@@ -206,7 +206,7 @@ def run_part(setup: PartSetup, chunk: Chunk, lease: Lease, given_up: frozenset[s
         if lease.is_limited and not path.exists() and _was_begun(name):
             return PartResult(name, b"", is_lost=True)
         _make_folder(path.parent)
-        with RunStore(path) as store:
+        with _open_part(path) as store:
             _begin(store, opened, chunk)
             requests, cost = store.spent(setup.run)  # all that an earlier attempt sent was sent under the same lease
             earlier_requests, earlier_cost = chunk.spent
@@ -319,10 +319,15 @@ def interrupt(run: str) -> None:
 # Files
 
 
+def _open_part(path: Path) -> RunStore:
+    """The file of a chunk. A crash of the machine may lose it: a worker that waits for the disk would ask nobody."""
+    return RunStore(path, survives_crash=False)
+
+
 def read_part(run: str, name: str) -> PartResult:
     """The file of a chunk, also of one that was never returned."""
     path = _folder(run) / name / _FILE
-    with RunStore(path) as store:  # makes the tables, if the worker was killed before
+    with _open_part(path) as store:  # makes the tables, if the worker was killed before
         requests, cost = store.spent(run)
         store.connection.execute("PRAGMA journal_mode = DELETE")  # what is serialised has no log beside it
         return PartResult(name, store.connection.serialize(), get_worker().address, requests, cost)

@@ -187,12 +187,13 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def create_tables(connection: sqlite3.Connection, file: str) -> None:
+def create_tables(connection: sqlite3.Connection, file: str, *, survives_crash: bool = True) -> None:
     """Create the tables of a new file, and those that a file of an earlier version lacks.
 
     Args:
         connection: To the file, outside of any transaction.
         file: Its name.
+        survives_crash: Of the machine; else the disk is not waited for.
 
     Raises:
         ToolbeltError: it holds something else, or is of a version that nothing is known of.
@@ -209,8 +210,8 @@ def create_tables(connection: sqlite3.Connection, file: str) -> None:
             f"{file!r} was written by another version of toolbelt (its tables are version {version}, "
             f"these {VERSION}); name another file with --store."
         )
+    connection.execute(f"PRAGMA synchronous={'NORMAL' if survives_crash else 'OFF'}")
     connection.execute("PRAGMA journal_mode=WAL")  # which is written into the file: not before it is known to be ours
-    connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint=4000")
     if version == 0:
         _make(connection, TABLES)

@@ -82,6 +82,7 @@ class RunStore:
         path: Made, with its folder, if need be.
         must_exist: Whether a file that is not there is an error.
         hint: What to do about that.
+        survives_crash: Whether what is stored is to survive a crash of the machine, and not of this process alone.
 
     Raises:
         NotFoundError: it must be there and is not.
@@ -89,7 +90,14 @@ class RunStore:
         ToolbeltError: it is no file of runs, or of another version.
     """
 
-    def __init__(self, path: Path = DEFAULT_FILE, *, must_exist: bool = False, hint: str = NOTHING_RUN) -> None:
+    def __init__(
+        self,
+        path: Path = DEFAULT_FILE,
+        *,
+        must_exist: bool = False,
+        hint: str = NOTHING_RUN,
+        survives_crash: bool = True,
+    ) -> None:
         self.path = path
         if must_exist and not path.exists():
             raise NotFoundError("file", str(path), hint=hint)
@@ -102,7 +110,7 @@ class RunStore:
             raise StorageError(f"Cannot open {str(path)!r}: {describe_disk_error(error)}.") from None
         try:
             with self.guarded():
-                create_tables(self.connection, str(path))
+                create_tables(self.connection, str(path), survives_crash=survives_crash)
         except BaseException:
             self.connection.close()
             raise

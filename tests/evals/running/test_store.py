@@ -212,6 +212,15 @@ def test_E8_the_log_is_a_write_ahead_one(store: RunStore) -> None:
     reader.close()
 
 
+@pytest.mark.parametrize(("survives_crash", "level"), [(True, 1), (False, 0)], ids=["a-run", "a-part-of-one"])
+def test_E8_the_disk_is_waited_for_where_a_crash_of_the_machine_is_to_be_survived(
+    survives_crash: bool, level: int, tmp_path: Path
+) -> None:
+    for _ in ("new", "there already"):
+        with RunStore(tmp_path / "runs.db", survives_crash=survives_crash) as store:
+            assert store.connection.execute("PRAGMA synchronous").fetchone() == (level,)
+
+
 _READ_ONLY = """
 import os, sys
 from pathlib import Path
