@@ -17,11 +17,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 
 from tests.cli.conftest import Ran
 from tests.evals.viewer.accessible import grave_problems
-from tests.evals.viewer.browser import ARGUMENTS, find_chromium
+from tests.evals.viewer.browser import opened_browser
 from tests.evals.viewer.legible import faint_texts
 
 RUNS = 3
@@ -237,11 +237,15 @@ def test_M8_the_token_is_in_no_argument_of_the_browser(store: Path, tmp_path: Pa
 # In a browser
 
 
-def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(served: Served) -> None:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with opened_browser() as opened:
+        yield opened
+
+
+def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(served: Served, browser: Browser) -> None:
     said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 390, "height": 844})
+    with contextlib.closing(browser.new_page(viewport={"width": 390, "height": 844})) as page:
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(served.url)
@@ -268,15 +272,11 @@ def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(serve
         page.frame_locator("#frame").locator(ready).wait_for(state="attached")
         page.go_back()
         page.wait_for_selector("#overview:not([hidden])")
-        browser.close()
     assert said == []
 
 
-def test_M8_an_address_of_a_server_that_ended_says_so(served: Served) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
-        page = browser.new_page()
+def test_M8_an_address_of_a_server_that_ended_says_so(served: Served, browser: Browser) -> None:
+    with contextlib.closing(browser.new_page()) as page:
         page.goto(served.origin + "/#token=of-another-time")
         page.wait_for_selector("#status.bad")
         assert "toolbelt view" in page.inner_text("#status")
-        browser.close()

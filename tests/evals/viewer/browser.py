@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, sync_playwright
 
 VIEWPORT: Any = {"width": 1200, "height": 800}
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
-"""Without a process that draws in place of a graphics card: nothing here needs one, and it is a quarter of a start."""
+_ARGUMENTS = (
+    "--no-sandbox",
+    *("--disable-gpu", "--disable-software-rasterizer"),
+    *("--disable-site-isolation-trials", "--disable-features=IsolateOrigins,site-per-process"),
+)
+"""Without a process that draws in place of a graphics card, a quarter of a start, and without one for each new page."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _WATCH = """
 window.violations = [];
@@ -24,6 +28,15 @@ document.addEventListener("securitypolicyviolation", (event) => window.violation
 def find_chromium() -> str | None:
     """Where the system has one."""
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def opened_browser() -> Iterator[Browser]:
+    """One that is closed at the end; until then nothing else can run an event loop in this thread."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=_ARGUMENTS)
+        yield browser
+        browser.close()
 
 
 @dataclass

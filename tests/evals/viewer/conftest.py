@@ -1,14 +1,15 @@
-"""A browser, and pages in it, for the tests of a module."""
+"""A browser for the tests of this folder, and pages in it for those of a module."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.evals.viewer.browser import ARGUMENTS, Watched, afresh, find_chromium, watched
+from tests.evals.viewer.browser import Watched, afresh, opened_browser, watched
 from tests.evals.viewer.compared import ABOUT, CHECKS, WITHIN
 from tests.evals.viewer.runs import small_run
 from tests.evals.viewer.writing import page_file
@@ -17,12 +18,23 @@ from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 LIST = "#view=list"
 
 
+_CLOSING = ExitStack()
+_BROWSERS: list[Browser] = []
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
-        yield opened
-        opened.close()
+def browser() -> Browser:
+    if not _BROWSERS:
+        _BROWSERS.append(_CLOSING.enter_context(opened_browser()))
+    return _BROWSERS[0]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close the browser where the next test is of another folder, and may run an event loop."""
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        _BROWSERS.clear()
+        _CLOSING.close()
 
 
 @pytest.fixture(scope="module")
