@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from typing import Any
 
@@ -54,6 +55,10 @@ def main() -> None:
     elif action == "echo":
         for line in sys.stdin:
             _write(line)
+    elif action == "signal":
+        main_thread = threading.main_thread().ident
+        threading.Thread(target=signal.pthread_kill, args=(main_thread, signal.SIGTERM)).start()
+        time.sleep(60)
     elif action == "wait":
         _write(f"{os.getpid()} of {os.getppid()}\n")
         time.sleep(60)

@@ -105,11 +105,15 @@ def _clone() -> int:
     """As `os.fork`, but the clone's parent is this process's parent."""
     python, libc = ctypes.pythonapi, ctypes.PyDLL(None)
     libc.syscall.restype = ctypes.c_long
+    words = (ctypes.c_int * 256).from_address(threading.get_ident())  # in which the C library keeps the thread's number
+    own = [place for place, word in enumerate(words) if word == threading.get_native_id()]
     python.PyOS_BeforeFork()
     pid = int(
         libc.syscall(ctypes.c_long(_CLONE), ctypes.c_long(_CLONE_PARENT | signal.SIGCHLD), None, None, None, None)
     )
     if pid == 0:
+        if len(own) == 1:  # as `os.fork` does, or signals to this thread would go astray
+            words[own[0]] = os.getpid()
         python.PyOS_AfterFork_Child()
     else:
         python.PyOS_AfterFork_Parent()

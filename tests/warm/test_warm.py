@@ -116,6 +116,11 @@ def test_it_is_a_child_and_takes_signals(is_cold: bool, number: int) -> None:
 
 
 @BOTH
+def test_its_threads_send_signals_to_each_other(is_cold: bool) -> None:
+    assert _run("signal", is_cold=is_cold).returncode == -signal.SIGTERM
+
+
+@BOTH
 def test_input_is_streamed_and_its_end_is_seen(is_cold: bool) -> None:
     warm.set_cold(is_cold)
     process = subprocess.Popen([*PROBE, "echo"], env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
