@@ -88,7 +88,9 @@ class ClusterSums(Mapping[str, Clusters]):
             raise ValueError("There are no cases to compare.")
         self._columns, self._cases = columns, len(clusters)
         self._of = None if _is_each_alone(clusters) else _number_clusters(clusters)
-        self._sizes = np.ones(len(clusters)) if self._of is None else np.bincount(self._of).astype(float)
+        self._sizes: Floats = (
+            np.broadcast_to(1.0, len(clusters)) if self._of is None else np.bincount(self._of).astype(float)
+        )
 
     def __len__(self) -> int:
         return len(self._columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -144,6 +144,10 @@ class _Columns(Sequence[Floats]):
     def __len__(self) -> int:
         return 1 + 3 * len(self._names)
 
+    def __iter__(self) -> Iterator[Floats]:
+        yield from map(self.__getitem__, range(len(self)))
+        self._last = None
+
     @overload
     def __getitem__(self, place: int) -> Floats: ...
     @overload
@@ -154,6 +158,7 @@ class _Columns(Sequence[Floats]):
         if not 0 <= place < len(self):
             raise IndexError(place)
         if place == 0:
+            self._last = None  # sizes go with differences, which are more than the rest of their amount
             return self._sizes
         name = self._names[(place - 1) // 3]
         if self._last is None or self._last[0] != name:

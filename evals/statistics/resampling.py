@@ -99,12 +99,12 @@ def _count_kinds(columns: Sequence[Floats], most: int) -> tuple[NDArray[np.intp]
     """Clusters that are alike in all columns: the first of each kind, in the order of their figures, and how many
     there are; `None` once there are more kinds than `most`.
     """
-    codes = np.zeros(len(columns[0]), dtype=np.int64)
+    codes = np.zeros(len(columns[0]), dtype=np.min_scalar_type(-((most + 1) ** 2)))
     for column in columns:
         numbered = _number_values(column, most)
         if numbered is None:
             return None
-        codes *= len(column)
+        codes *= numbered.max() + 1
         codes += numbered
         numbered = _number_values(codes, most)
         if numbered is None:
@@ -176,6 +176,7 @@ def sign_flip_p(differences: Floats, draws: int, rng: np.random.Generator) -> fl
     kinds, counts = np.unique(sizes if is_drawn else np.sort(sizes)[-_LARGEST:], return_counts=True)
     if not is_drawn:
         rest = math.sqrt(max(0.0, float(sizes @ sizes - counts @ kinds**2)))
+    del sizes
     as_large = 0
     step = max(1, _HELD // len(kinds))
     for start in range(0, draws, step):
@@ -212,6 +213,7 @@ def _percentiles(above: Floats, below: Floats, tail: float) -> tuple[float, floa
 
 
 def _computed(above: Floats, below: Floats, tail: float, level: float | None) -> tuple[float, float] | None:
+    below = np.ascontiguousarray(below)
     low, high = (resampled_quantile(above, below, share) for share in (tail, 1 - tail))
     if low is None or high is None:
         return None
