@@ -38,7 +38,7 @@ class Clusters:
         differences[~self.differ] = 0.0
         return differences
 
-    def repeated(self, times: Sequence[int]) -> Clusters:
+    def repeated(self, times: NDArray[np.intp]) -> Clusters:
         """The same clusters, each so many times."""
         new, old, sizes = (np.repeat(column, times) for column in (self.new, self.old, self.sizes))
         return Clusters(new, old, sizes, np.repeat(self.differ, times))

@@ -10,6 +10,7 @@ from enum import StrEnum
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolbelt.evals.statistics.clusters import Clusters, Floats, Pairs, check_settings, read_clusters
 from toolbelt.evals.statistics.distributions import chance_below_zero, mcnemar_p, student_quantile
@@ -106,10 +107,10 @@ def paired_difference_of(
     if not all(0 <= value <= 1 for cluster in different for pair in cluster for value in pair):
         raise ValueError("Shares lie in 0..1; leave cases out that were not scored in both.")
     # In one order, so that sums of thirds are rounded alike, and chance is the same, in whatever order cases come.
-    clusters = read_clusters(different).repeated([alike[cluster] for cluster in different])
+    clusters, counts = read_clusters(different), np.array([alike[cluster] for cluster in different])
     if all(len(cluster) == 1 and set(cluster[0]) <= {0, 1} for cluster in different):
-        return _exact(clusters, level)
-    return _resampled(clusters, level, seed, resamples)
+        return _exact(clusters.differences, counts, level)
+    return _resampled(clusters.repeated(counts), level, seed, resamples)
 
 
 def cluster_score_interval(clusters: Clusters, level: float = 0.95) -> tuple[float, float]:
@@ -223,9 +224,9 @@ def _unseen_size(sizes: Floats, tail: float) -> float:
     return min(float(np.sum(sizes**4) / np.sum(sizes**3)), greatest)
 
 
-def _exact(clusters: Clusters, level: float) -> ShareContrast:
-    better, worse = (int((sign * clusters.differences > 0).sum()) for sign in (1, -1))
-    n = len(clusters.sizes)
+def _exact(differences: Floats, counts: NDArray[np.intp], level: float) -> ShareContrast:
+    better, worse = (int(counts[sign * differences > 0].sum()) for sign in (1, -1))
+    n = int(counts.sum())
     low, high = tango_interval(better, worse, n, NormalDist().inv_cdf(0.5 + level / 2))
     p_value = mcnemar_p(better, worse)
     return ShareContrast((better - worse) / n, low, high, p_value, n, n, better + worse, Method.EXACT)

@@ -10,7 +10,13 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
 from toolbelt.evals.analysis.comparison.comparability import find_incomparable, find_mismatches, find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.explanations import find_confusions, find_contribution, find_flips, part_by_kind
+from toolbelt.evals.analysis.comparison.explanations import (
+    MOST_FLIPS,
+    find_confusions,
+    find_contribution,
+    find_flips,
+    part_by_kind,
+)
 from toolbelt.evals.analysis.comparison.paired_cases import (
     PairedCases,
     find_uneven_clusters,
@@ -126,6 +132,7 @@ def compare_arms(
     measures: Sequence[Measure] = tuple(Measure),
     seed: int = 0,
     resamples: int = RESAMPLES,
+    most_flips: int = MOST_FLIPS,
     advance: Callable[[int], object] | None = None,
 ) -> Comparison:
     """Compare arms case by case.
@@ -138,6 +145,7 @@ def compare_arms(
         measures: Which; those that are shares get verdicts, with p values adjusted over all of them and all pairs.
         seed: Of resampling.
         resamples: Drawn for an interval or a test that is not exact.
+        most_flips: Flipped cases that are kept, see `find_flips`.
         advance: Called with the number of pairs that are done.
 
     Returns:
@@ -172,7 +180,16 @@ def compare_arms(
     findings = []
     for before, after, cases in _read_pairs(old, new, pairing):
         findings.append(
-            _examine_pair(before, after, cases, chosen, settings, of=len(pairing.pairs), is_within=pairing.is_within)
+            _examine_pair(
+                before,
+                after,
+                cases,
+                chosen,
+                settings,
+                most_flips,
+                of=len(pairing.pairs),
+                is_within=pairing.is_within,
+            )
         )
         if advance is not None:
             advance(len(findings))
@@ -226,6 +243,7 @@ def _examine_pair(
     cases: PairedCases,
     measures: Sequence[Measure],
     settings: IntervalSettings,
+    most_flips: int,
     *,
     of: int,
     is_within: bool,
@@ -233,7 +251,7 @@ def _examine_pair(
     shares = [measure for measure in measures if measure.is_share]
     amounts = [measure for measure in measures if not measure.is_share]
     main = next(iter(shares), Measure.ACCURACY)
-    flips, left_out = find_flips(cases, main, of)
+    flips, left_out = find_flips(cases, main, of, most_flips)
     arms = ArmComparison(
         old,
         new,

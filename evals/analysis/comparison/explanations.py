@@ -29,21 +29,22 @@ _LEAST_FLIPS = 100
 
 
 def find_flips(
-    cases: PairedCases, measure: Measure = Measure.ACCURACY, pairs: int = 1
+    cases: PairedCases, measure: Measure = Measure.ACCURACY, pairs: int = 1, most: int = MOST_FLIPS
 ) -> tuple[tuple[Flip, ...], tuple[LeftOutFlips, ...]]:
     """The cases that one of the arms does better, the worse ones first, each in the order asked.
 
     Args:
         cases: Of both arms.
         measure: A share: what counts as right.
-        pairs: How many pairs are compared: of `MOST_FLIPS`, which are kept, each has its part, half of which at least
-            is for cases that are worse. Of more, those kept are spread evenly.
+        pairs: How many pairs are compared: of the cases that are kept, each has its part, half of which at least is
+            for cases that are worse. Of more, those kept are spread evenly.
+        most: Cases that are kept, over all pairs; a hundred of each at least.
 
     Returns:
         Those that are kept, and counts of the others.
     """
     changes = cases.take(lambda group: _change(group, measure) if group.is_scored else 0.0)
-    most = max(_LEAST_FLIPS, MOST_FLIPS // max(1, pairs))
+    most = max(_LEAST_FLIPS, most // max(1, pairs))
     worse, better = np.flatnonzero(changes < 0), np.flatnonzero(changes > 0)
     for_worse = min(len(worse), max(most - len(better), most // 2))
     flips: list[Flip] = []

@@ -266,9 +266,12 @@ _LARGE_WEIGHT = 0.02
 
 def measure_clusters(cases: PairedCases) -> ClusterSizes:
     """The sizes of the clusters of the cases that both arms were scored on."""
-    if not len(cases.scored):
+    labels = cases.clusters[cases.scored]
+    if not len(labels):
         return ClusterSizes()
-    sizes = np.unique(cases.clusters[cases.scored], return_counts=True)[1]
+    if count_different(labels) == len(labels):
+        return ClusterSizes(0.0, 1, 1.0)
+    sizes = np.unique(labels, return_counts=True)[1]
     largest, mean = int(sizes.max()), len(cases.scored) / len(sizes)
     weight = largest**2 / int(np.sum(sizes**2)) if largest >= _LARGE_TIMES * mean else 0.0
     return ClusterSizes(weight, largest, mean)

@@ -31,7 +31,9 @@ from toolbelt.evals.analysis.comparison.reasons import (
     UnscoredCases,
 )
 from toolbelt.evals.analysis.comparison.sample_size import is_unfinished
+from toolbelt.evals.analysis.evidence.case_table import count
 from toolbelt.evals.statistics import paired
+from toolbelt.evals.statistics.clusters import count_different
 from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, holm, judge
 
 
@@ -175,14 +177,13 @@ def _count_clusters(
     clusters, group_of = cases.clusters, cases.group_of
     if of is not None:
         clusters, group_of = clusters[of], group_of[of]
-    sizes = np.unique(clusters, return_counts=True)[1]
     counted: Counter[tuple[tuple[float, float], ...]] = Counter()
-    if len(sizes) == len(clusters):  # every case is a cluster of its own
-        counts = np.bincount(group_of, minlength=len(values)).tolist()
-        for value, count in zip(values, counts, strict=True):
-            if value is not None and count:
-                counted[(value,)] += count
+    if count_different(clusters) == len(clusters):  # every case is a cluster of its own
+        for value, cases_alike in zip(values, count(group_of, len(values)), strict=True):
+            if value is not None and cases_alike:
+                counted[(value,)] += cases_alike
         return counted
+    sizes = np.unique(clusters, return_counts=True)[1]
     members = iter(group_of[np.argsort(clusters, kind="stable")].tolist())
     for size in sizes.tolist():
         found = [value for group in islice(members, size) if (value := values[group]) is not None]

@@ -122,7 +122,10 @@ def rank_arms(
     usable.sort(key=lambda place: _merit(summary.arms[place]))
     best, *others = usable
     pairing = Pairing(tuple((best, place) for place in others), is_within=True)
-    pairs = compare_arms(side, side, pairing, margin=margin, measures=(Measure.ACCURACY,), advance=advance).pairs
+    comparison = compare_arms(
+        side, side, pairing, margin=margin, measures=(Measure.ACCURACY,), most_flips=0, advance=advance
+    )
+    pairs = comparison.pairs
     arms = [summary.arms[place] for place in usable]
     costs = _ranks([arm.cost_usd for arm in arms])
     latencies = _ranks([arm.latency_seconds for arm in arms])

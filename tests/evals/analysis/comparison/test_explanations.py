@@ -67,9 +67,9 @@ def test_equal_shares_are_no_flip() -> None:
 
 def test_of_very_many_flips_some_are_kept_and_the_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explanations, "_LEAST_FLIPS", 6)
-    monkeypatch.setattr(explanations, "MOST_FLIPS", 12)
     old, new = side("+" * 10 + "-" * 4 + "u+"), side("-" * 8 + "uu" + "+" * 4 + "u+")
-    whole, (kept, left_out) = find_flips(paired(old, new))[0], find_flips(paired(old, new), pairs=2)
+    whole, _ = find_flips(paired(old, new), most=12)
+    kept, left_out = find_flips(paired(old, new), pairs=2, most=12)
     assert len(whole) == 12  # 14 differ
     assert [flip.case for flip in kept] == ["c0", "c3", "c6", "c10", "c11", "c12"]
     assert [(each.old, each.new, each.is_worse, each.cases) for each in left_out] == [
