@@ -1,6 +1,6 @@
 """Group-sequential designs: looks at the data while they come in, with error rates as of a single look (rule X6).
 
-A test that is repeated at its usual level errs more often: looks at 14, 28, 55 and 100% of the cases call 7% of equal
+A test that is repeated at its usual level errs more often: looks at 35, 50, 65 and 100% of the cases call 6% of equal
 arms a regression, not 2.5%. So each look has a stricter bound, from the error that may have been spent by then (Lan and
 DeMets 1983, Biometrika 70, 659-663). It is spent as by Hwang, Shih and DeCani (1990, Statistics in Medicine 9,
 1439-1445) with γ = −4, R's usual choice: next to O'Brien and Fleming's boundaries the first looks have more of it and

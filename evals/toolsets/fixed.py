@@ -1,4 +1,4 @@
-"""Calls of a catalog's own meta-tools where a toolset shows them, but does not load anything."""
+"""Toolsets that show one list of tools, whatever the conversation: `full` and `loadout`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that says nothing, to make descriptions longer by."""
+"""A toolset whose offers are changed as a variant asks: more tools, longer descriptions, another order."""
 
 from __future__ import annotations
 

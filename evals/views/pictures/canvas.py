@@ -1,4 +1,4 @@
-"""Axes: the positions and labels of their marks."""
+"""What pictures are drawn on: sheets, styles, axes with their marks, and texts that fit."""
 
 from __future__ import annotations
 
