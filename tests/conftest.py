@@ -66,9 +66,13 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+def _is_long(path: Path) -> bool:
+    return path.parent in (_TESTS, _TESTS / "evals") or path.parent.name in ("engines", "browsing")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of clusters first: they wait much, and workers that share them at the end start a cluster each."""
-    items.sort(key=lambda item: "engines" not in item.path.parts)
+    """What takes or waits long first: at the end, the other workers would wait for it, or start a cluster each."""
+    items.sort(key=lambda item: not _is_long(item.path))
 
 
 def pytest_collection_finish() -> None:

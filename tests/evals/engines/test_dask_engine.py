@@ -211,7 +211,7 @@ def test_X5_a_killed_worker_loses_only_what_was_in_flight(
 
 
 def start_dask(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "dask", *arguments]
+    command = [sys.executable, "-c", "from dask.__main__ import main; main()", *arguments]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -228,7 +228,7 @@ def test_X5_a_lost_scheduler_ends_the_run_which_goes_on_at_another(
         tell = ("--scheduler-file", str(file))
         scheduler = start_dask("scheduler", "--port", "0", "--host", "127.0.0.1", *tell, folder=tmp_path)
         worker = start_dask(
-            "worker", *tell, "--nthreads", "2", "--death-timeout", "5", "--local-directory", ".", folder=tmp_path
+            "worker", *tell, "--no-nanny", "--nthreads", "2", "--death-timeout", "5", "--local-directory", ".", folder=tmp_path
         )
         try:
             once(file.exists)
