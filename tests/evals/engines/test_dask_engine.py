@@ -227,9 +227,8 @@ def test_X5_a_lost_scheduler_ends_the_run_which_goes_on_at_another(
         file.unlink(missing_ok=True)
         tell = ("--scheduler-file", str(file))
         scheduler = start_dask("scheduler", "--port", "0", "--host", "127.0.0.1", *tell, folder=tmp_path)
-        worker = start_dask(
-            "worker", *tell, "--no-nanny", "--nthreads", "2", "--death-timeout", "5", "--local-directory", ".", folder=tmp_path
-        )
+        options = ("--no-nanny", "--nthreads", "2", "--death-timeout", "5", "--local-directory", ".")
+        worker = start_dask("worker", *tell, *options, folder=tmp_path)
         try:
             once(file.exists)
             yield json.loads(file.read_text())["address"], scheduler
