@@ -293,7 +293,7 @@ def _record(
     reply: Reply | None,
     failed: ModelError | None,
     cost_usd: float | None,
-    response: ResponseMark | None = None,
+    response: ResponseMark | None,
 ) -> RequestRecord:
     return RequestRecord(
         trial=trial,
