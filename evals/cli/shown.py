@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
+from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison, Measure
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
@@ -54,7 +54,7 @@ _RESULT_MEASURES = (Measure.ACCURACY, Measure.SOLVED, Measure.PROMPT_TOKENS, Mea
 
 
 def _compare_arms(store: RunStore, summary: RunSummary) -> Comparison | None:
-    """The arms held against each other; `None` where fewer than two were scored."""
+    """The arms compared with each other, by the run's own margin if it has one; `None` of fewer than two."""
     if sum(bool(arm.scored) for arm in summary.arms) < 2:
         return None
     # numpy and scipy
@@ -62,10 +62,12 @@ def _compare_arms(store: RunStore, summary: RunSummary) -> Comparison | None:
     from toolbelt.evals.analysis.comparison.pairing import pair_by_model
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 
-    side = StoredRun(store, store.get(summary.run))
+    row = store.get(summary.run)
+    margin = MARGIN if row.plan.decision is None else row.plan.decision.margin
+    side = StoredRun(store, row)
     pairing = pair_by_model(side)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return compare_arms(side, side, pairing, measures=_RESULT_MEASURES, advance=advance)
+        return compare_arms(side, side, pairing, margin=margin, measures=_RESULT_MEASURES, advance=advance)
 
 
 def _compare_toolsets(store: RunStore, summary: RunSummary) -> Matrix:

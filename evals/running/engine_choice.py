@@ -11,6 +11,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 MOST_WORKERS = 1000
 """That are started on this machine."""
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+):[0-9]{1,5}", re.ASCII)
+_LAST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def parse_engine(text: str) -> EngineChoice:
         if not 1 <= int(where) <= MOST_WORKERS:
             raise ToolbeltError(f"Dask starts 1 to {MOST_WORKERS:,} workers here, not {int(where):,}.")
         return EngineChoice(is_dask=True, workers=int(where))
-    if _ADDRESS.fullmatch(where) is None:
+    if _ADDRESS.fullmatch(where) is None or int(where.rpartition(":")[2]) > _LAST_PORT:
         raise ToolbeltError(
             f"{where!r} is no address of a scheduler: write HOST:PORT or tls://HOST:PORT after `dask:`, such as "
             "dask:10.0.0.5:8786; or how many workers are to be started here, such as dask:4."

@@ -70,6 +70,14 @@ def test_X6_what_is_saved_is_reported(toolbelt: Toolbelt, work: str) -> None:
     assert "Stopped after 42 of 120 cases, as the comparison was decided." in ran.out
 
 
+def test_X6_the_result_of_a_run_uses_the_margin_it_stopped_by(toolbelt: Toolbelt, work: str) -> None:
+    options = ("-t", "full,loadout:all", "--until-decided", "--margin", "0.1")
+    ran = toolbelt("eval", "run", "-d", work, *options, "--json")
+    result = json.loads(ran.out)["result"]
+    assert "loadout:all: no_regression" in ran.err
+    assert (result["margin"], result["others"]) == (0.1, [{"arm": 1, "finding": "not_worse"}])
+
+
 def test_X6_where_nothing_changed_all_is_asked_and_what_the_margin_takes_is_reported(
     toolbelt: Toolbelt, work: str
 ) -> None:

@@ -33,6 +33,7 @@ def test_X5_an_engine_is_read_and_written(text: str, choice: EngineChoice) -> No
         pytest.param("", ("process", "dask"), id="nothing"),
         pytest.param("dask:", ("HOST:PORT",), id="no-address"),
         pytest.param("dask:scheduler", ("scheduler", "HOST:PORT"), id="no-port"),
+        pytest.param("dask:h:65536", ("65536", "HOST:PORT"), id="no-port-has-that-number"),
         pytest.param("dask:http://h:1", ("http://h:1", "HOST:PORT"), id="no-address-of-a-scheduler"),
         pytest.param("dask:0", ("0", "1,000"), id="no-workers"),
         pytest.param("dask:1001", ("1,001", "1,000"), id="too-many-workers"),
