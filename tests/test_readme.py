@@ -158,7 +158,8 @@ def test_the_agent_loads_a_toolkit_and_uses_it_in_its_next_turn(tmp_path: Path, 
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     }
     said = 'Who changed this last?\nTOOLKIT history\nCALL git_log {"count": 1}'
-    command = [sys.executable, "agent.py", said, "Go ahead.", "And who changed it before?"]
+    run = "import runpy; runpy.run_path('agent.py', run_name='__main__')"
+    command = [sys.executable, "-c", run, said, "Go ahead.", "And who changed it before?"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout.splitlines()) == (
         0,
