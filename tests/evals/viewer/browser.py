@@ -46,11 +46,12 @@ class Watched:
     page: Page
     said: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    opened: int = 0
 
     def open(self, path: Path, fragment: str = "") -> Page:
         """Until the first trials are listed, or said to be none."""
-        self.page.goto("about:blank")  # else another part of the same page would only be scrolled to
-        self.page.goto(path.as_uri() + fragment)
+        self.opened += 1  # the query: another part of the same page would only be scrolled to
+        self.page.goto(f"{path.as_uri()}?{self.opened}{fragment}")
         self.page.wait_for_selector("html[data-ready]", state="attached")
         return self.page
 
