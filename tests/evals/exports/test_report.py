@@ -164,22 +164,23 @@ WRITING = ("writing the page", "writing tests", "writing trials")
 
 
 def test_E8_all_is_of_one_moment_while_the_run_goes_on(tmp_path: Path) -> None:
-    """Somebody else adds a trial whenever this one says how far it is."""
+    """Somebody else changes trials whenever this one says how far it is, once it has begun to read."""
     path = sample_store(tmp_path / "runs.db")
     steps: list[str] = []
 
     @contextmanager
     def progress(label: str, total: int | None) -> Iterator[Callable[[int], object]]:
+        if steps:
+            with sqlite3.connect(path, isolation_level=None) as other:
+                other.execute("UPDATE trials SET outcome = 'correct', reason = 'changed underway'")
+            other.close()
         steps.append(label)
-        with sqlite3.connect(path, isolation_level=None) as other:
-            other.execute("UPDATE trials SET outcome = 'correct', reason = 'changed underway'")
-        other.close()
         yield lambda done: None
 
     with RunStore(path) as opened:
         before = summarize(opened.connection, RUN)
         written = write_report(opened, opened.get(RUN), tmp_path / "report", progress=progress)
-    assert steps == ["choosing toolsets", "comparing arms", "ranking arms", *WRITING]
+    assert steps == ["reading the run, seconds", "choosing toolsets", "comparing arms", "ranking arms", *WRITING]
     assert written.findings.summary.arms == before.arms
     for name in ("trials.csv", "junit.xml", "report.html"):
         assert "changed underway" not in (tmp_path / "report" / name).read_text(encoding="utf-8"), name
