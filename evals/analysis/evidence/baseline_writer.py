@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.baseline_format import COLUMNS, SCHEMA, arm_figures, parse_attempt
-from toolbelt.evals.analysis.evidence.case_table import as_table
+from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table
 from toolbelt.evals.analysis.evidence.compressed import CompressedRows
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence, Side, SideInfo
 from toolbelt.evals.analysis.summary.responses import join_origins
@@ -229,7 +229,9 @@ def describe_changes(old: Side, new: Side) -> str:
         label = " · ".join(filter(None, (arm.toolset, arm.variant))) if same_model else arm.label
         if arm.key not in places:
             parts.append(f"{label} is new")
-        elif changes := _of_cases(old.read(places[arm.key]), new.read(place)):
+        elif changes := _of_cases(
+            as_table(old.read(places[arm.key]), old.about.epochs), as_table(new.read(place), new.about.epochs)
+        ):
             parts.append(f"{label}: {changes}")
     known = {arm.key for arm in new.arms}
     gone = [arm.label for arm in old.arms if arm.key not in known]
@@ -250,12 +252,14 @@ def _heads(old: Side, new: Side) -> list[tuple[str, object, object]]:
     ]
 
 
-def _of_cases(before: Mapping[str, CaseEvidence], after: Mapping[str, CaseEvidence]) -> str:
+def _of_cases(before: CaseTable, after: CaseTable) -> str:
     """How many cases of an arm changed, and how; empty if none did."""
     counts = dict.fromkeys(("now wrong", "now right", "otherwise changed", "new"), 0)
     both = 0
-    for new in after.values():
-        if (old := before.get(new.case)) is None:
+    after.share_names(before)
+    olds = before.values() if after.names is before.names else map(before.get, after)
+    for old, new in zip(olds, after.values(), strict=True):
+        if old is None:
             counts["new"] += 1
             continue
         both += 1
