@@ -110,8 +110,9 @@ def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resampl
     for name in amounts:
         amount = amounts[name]
         new, old, differences = float(amount.new.sum()), float(amount.old.sum()), amount.differences
-        del amount  # before memory is needed for the test, and for the next
-        difference = float(differences.sum()) / cases
+        del amount  # as the test needs memory, and so does the next amount
+        difference, p_value = float(differences.sum()) / cases, sign_flip_p(differences, resamples, rng)
+        del differences
         low, high = next(bounds) or (difference, difference)  # there always is one, as there are cases
         of_ratio = next(bounds)
         ratio = new / old if new > 0 and old > 0 and of_ratio is not None else None
@@ -124,7 +125,7 @@ def _contrasts(amounts: Mapping[str, Clusters], level: float, seed: int, resampl
             ratio=ratio,
             ratio_low=None if ratio is None or of_ratio is None else of_ratio[0],
             ratio_high=None if ratio is None or of_ratio is None else of_ratio[1],
-            p_value=sign_flip_p(differences, resamples, rng),
+            p_value=p_value,
             clusters=count,
             cases=cases,
         )

@@ -100,22 +100,29 @@ def _count_kinds(columns: Sequence[Floats], most: int) -> tuple[NDArray[np.intp]
     there are; `None` once there are more kinds than `most`.
     """
     codes = np.zeros(len(columns[0]), dtype=np.min_scalar_type(-((most + 1) ** 2)))
-    for column in columns:
-        numbered = _number_values(column, most)
-        if numbered is None:
+    for place in range(len(columns)):  # not by a name, which would hold a column while the next is made
+        if not _divide_kinds(codes, columns[place], most):
             return None
-        codes *= numbered.max() + 1
-        codes += numbered
-        numbered = _number_values(codes, most)
-        if numbered is None:
-            return None
-        codes[:] = numbered
     counts = np.bincount(codes)
     firsts = np.empty(len(counts), dtype=np.intp)
     for start in reversed(range(0, len(codes), _HELD)):  # of equals, the first is written last
         part = codes[start : start + _HELD]
         firsts[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)
     return firsts, counts
+
+
+def _divide_kinds(codes: NDArray[Any], column: Floats, most: int) -> bool:
+    """Number the kinds anew with one more column; whether they are not more than `most`."""
+    numbered = _number_values(column, most)
+    if numbered is None:
+        return False
+    codes *= numbered.max() + 1
+    codes += numbered
+    numbered = _number_values(codes, most)
+    if numbered is None:
+        return False
+    codes[:] = numbered
+    return True
 
 
 def _number_values(column: NDArray[Any], most: int) -> NDArray[np.int32] | None:

@@ -151,7 +151,8 @@ class NameBuilder:
     @property
     def may_repeat(self) -> bool:
         """Whether a case may have been added twice."""
-        hashes = np.sort(np.frombuffer(self._hashes, np.int64))
+        hashes = np.frombuffer(self._hashes, np.int64)
+        hashes.sort()  # in place: their order is of no other use
         return bool((hashes[1:] == hashes[:-1]).any())
 
     def _pack(self) -> None:

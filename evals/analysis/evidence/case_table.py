@@ -24,6 +24,8 @@ _NONE = -1
 _MOST_WHOLE = 1 << 53
 _MOST_HELD = 1 << 15
 """Trials of which figures are held in memory; those of more are in a file, as they are needed one figure at a time."""
+_BATCH = 1 << 16
+"""Trials that are read before their figures go to a file: an array of all would be copied each time that it grows."""
 _ROWS = 1024
 """Cases whose figures are read at once where all cases are gone through."""
 
@@ -218,6 +220,7 @@ class TableBuilder:
         self._end_of = _Column()
         self._cells: array[int] | None = None  # `None` as long as no trial is left out and they come in their order
         self._figures = {name: _Column() for name in FIGURES}
+        self._file = TemporaryBytes()
         self._last: str | None = None
         self._count = 0
         self._shared = None if before is None else before.names
@@ -255,6 +258,9 @@ class TableBuilder:
         self._end_of.append(self._ends.setdefault(end, len(self._ends) + 1))
         for column, figure in zip(self._figures.values(), figures, strict=True):
             column.append(_NONE if figure is None else figure)
+        if (trials + 1) % _BATCH == 0:
+            for column in self._figures.values():
+                column.store(self._file)
 
     def finish(self, responses: Mapping[str, str] | None = None) -> CaseTable:
         """The table.
@@ -274,7 +280,7 @@ class TableBuilder:
         cells = slice(len(self._end_of.values)) if self._cells is None else np.frombuffer(self._cells, np.int64)
         end_of = np.zeros(shape, np.min_scalar_type(len(self._ends)))
         end_of.ravel()[cells] = np.asarray(self._end_of.values)
-        columns = ((name, _compact(np.asarray(self._figures.pop(name).values), cells, shape)) for name in FIGURES)
+        columns = ((name, _compact(self._figures.pop(name).read(self._file), cells, shape)) for name in FIGURES)
         table_ends = (None, *map(self._make_end, self._ends))
         return CaseTable(names, table_ends, end_of, Figures(columns, shape), responses or {})
 
@@ -286,14 +292,13 @@ class TableBuilder:
         cells = range(len(self._end_of.values)) if self._cells is None else self._cells
         for number, cell in enumerate(cells):
             trials[ids[cell // self._epochs]].append(number)
+        figures = [column.read(self._file) for column in self._figures.values()]
         gathered = TableBuilder(self._epochs, self._make_end)
         for case, numbers in trials.items():
             gathered.begin(case, names.label(first[case]), names.kind(first[case]))
             for number in numbers:
-                figures = (
-                    None if (value := column.values[number]) == _NONE else value for column in self._figures.values()
-                )
-                gathered.add(cells[number] % self._epochs, ends[self._end_of.values[number] - 1], figures)
+                values = (None if (value := column.item(number)) == _NONE else value for column in figures)
+                gathered.add(cells[number] % self._epochs, ends[self._end_of.values[number] - 1], values)
         return gathered
 
 
@@ -302,6 +307,7 @@ class _Column:
 
     def __init__(self) -> None:
         self.values: array[Any] = array("b")
+        self._stored: list[tuple[int, int, str]] = []
 
     def append(self, value: float) -> None:
         """Add a number; all get more bytes where it does not fit."""
@@ -311,6 +317,18 @@ class _Column:
             wider = "d" if isinstance(value, float) else {"b": "h", "h": "i", "i": "q"}.get(self.values.typecode, "d")
             self.values = array(wider, self.values)
             self.append(value)
+
+    def store(self, file: TemporaryBytes) -> None:
+        """Move the numbers to a file, if it has room."""
+        data = memoryview(self.values).cast("B")
+        if (start := file.add(data)) is not None:
+            self._stored.append((start, len(data), self.values.typecode))
+            self.values = array(self.values.typecode)
+
+    def read(self, file: TemporaryBytes) -> NDArray[Any]:
+        """All numbers, in their order."""
+        stored = (np.frombuffer(file.read(start, size), type_) for start, size, type_ in self._stored)
+        return np.concatenate([*stored, np.asarray(self.values)])
 
 
 def as_table(cases: Mapping[str, CaseEvidence], epochs: int) -> CaseTable:

@@ -117,6 +117,7 @@ def test_E8_figures_of_many_trials_are_the_same_from_a_file_and_without_room_for
         for number, case in enumerate("abcdefgh")
     }
     monkeypatch.setattr(case_table, "_MOST_HELD", 4)
+    monkeypatch.setattr(case_table, "_BATCH", 3)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if disk != "without-a-folder" else tmp_path / "gone"))
     if disk == "full":
         with _no_larger_files():
