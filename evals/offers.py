@@ -149,7 +149,7 @@ class ToolRenderer:
         return sum(count_named_tools([(shown, name)], self._counter, self._form))
 
     def with_wire_names(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Messages in which the tools that were called bear the names they are shown under.
+        """Messages in which the tools that were called have the names they are shown under.
 
         A call of what is in no catalog is left as it is.
         """

@@ -4,7 +4,7 @@
     ├── InvalidDefinitionError    a value that may not exist: blank name, duplicate id (also a ValueError)
     ├── OutOfRangeError           a number that is not allowed, with those that are (also a ValueError)
     ├── NotFoundError             no such plugin, tool, loadout, file, ... with the nearest names (also a LookupError)
-    ├── AmbiguousNameError        a bare name that several tools bear, with the candidates (also a LookupError)
+    ├── AmbiguousNameError        a bare name that several tools have, with the candidates (also a LookupError)
     ├── InvalidFileError          a file's mistakes, all of them, each a Finding
     ├── StorageError              the disk would not: full, read-only, ... exit code 3
     └── UnreachableError          what the work needs does not answer, or has no workers; exit code 3
@@ -90,11 +90,11 @@ class NotFoundError(ToolbeltError, LookupError):
 
 
 class AmbiguousNameError(ToolbeltError, LookupError):
-    """A bare tool name that several tools bear.
+    """A bare tool name that several tools have.
 
     Attributes:
         name: The name as given.
-        candidates: Ids of the tools that bear it.
+        candidates: Ids of the tools that have it.
     """
 
     def __init__(self, name: str, candidates: Iterable[str]) -> None:

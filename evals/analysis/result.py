@@ -1,4 +1,4 @@
-"""The result of a run in one value: which toolset to take, what it is held against, what it saves, how sure that is."""
+"""The result of a run as a value: which toolset to take, what it is compared with, what it saves, how sure that is."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class RunResult:
         cases: Cases that each arm is asked.
         epochs: How often, at most.
         arm_epochs: How often by each arm of the run; empty where all were asked equally often.
-        model: The model; of an arm held against another model's, that of the reference.
+        model: The model; of an arm compared with another model's, that of the reference.
         models: How many models the run has.
         is_word_matching: Whether it is the word-matching baseline, which is not an LLM.
         margin: Accuracy that may be lost, a fraction.
-        reference: The arm that the others are held against; `None` where nothing was scored.
+        reference: The arm that the others are compared with; `None` where nothing was scored.
         recommended: The arm to take: one that is surely more accurate than the reference by more than the margin; else
             the one with the fewest prompt tokens that is surely not worse by more than the margin; else the reference.
             `None` where there is nothing to choose between.
@@ -136,7 +136,7 @@ def find_result(summary: RunSummary, comparison: Comparison | None = None) -> Ru
 
 
 def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[RunResult, ...]:
-    """What a run comes to for each arm that others are held against, which is one of each model.
+    """What a run comes to for each arm that others are compared with, which is one of each model.
 
     Args:
         summary: Of the run.

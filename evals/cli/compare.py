@@ -40,7 +40,7 @@ _FLIPS = 5
 @option(
     "--against",
     metavar="ARM",
-    help="The arm of A that the others, or those of B, are held against: toolset, model, both or number, such as "
+    help="The arm of A that the others, or those of B, are compared with: toolset, model, both or number, such as "
     "full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored, no oracle; with B, the arm of "
     "the same name]",
 )
@@ -50,7 +50,7 @@ _FLIPS = 5
     type=CommaList(),
     multiple=True,
     metavar="ARM",
-    help="Only these arms, which are held against another; again or with commas for more.",
+    help="Only these arms, which are compared with another; again or with commas for more.",
 )
 @option(
     "--by",

@@ -15,9 +15,7 @@ from toolbelt.views.blocks import Block, Note
 from toolbelt.views.cells import Count, Span, Tokens, Tone
 from toolbelt.views.table import Column, Row, Table
 
-_OTHERWISE = (
-    "What is known of a model can be corrected under `models` in toolbelt.yaml; --ask-anyway asks all the same."
-)
+_OTHERWISE = "What is known of a model can be corrected under `models` in toolbelt.yaml; --ask-anyway sends it anyway."
 
 
 def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:

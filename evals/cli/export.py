@@ -43,7 +43,7 @@ _STANDARD = "-"
 @option(
     "--output", "-o", default="reports", show_default=True, metavar="FOLDER", help="A folder for the run is made in it."
 )
-@option("--baseline", metavar="FILE", help="What the run is held against: a saved baseline, or another run.")
+@option("--baseline", metavar="FILE", help="What the run is compared with: a saved baseline, or another run.")
 @margin_option
 @option(
     "--against",
@@ -75,7 +75,7 @@ def report(
     from toolbelt.evals.exports.run_report import ReportOptions, find_models
 
     if baseline is not None and against is not None:
-        raise ToolbeltError("--against is of the arms of one run; with --baseline each is held against its own there.")
+        raise ToolbeltError("--against is of the arms of one run; with --baseline each is compared with its own there.")
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(RunStore(Path(store), must_exist=True))
         row = opened.get(name)

@@ -49,7 +49,7 @@ _ASKING = (
     *("response_cache", "offline"),
 )
 _SECTIONS = {
-    "What is held against what": ("baseline", "arms", "seed"),
+    "What is compared with what": ("baseline", "arms", "seed"),
     "Limits": _LIMITS,
     "Asking further": ("top_up", *_ASKING),
     "Output": ("junit", "markdown", "details", "store", "as_json"),
@@ -71,7 +71,7 @@ _SECTIONS = {
 @option(
     "--baseline",
     metavar="FILE",
-    help="What RUN is held against: what `toolbelt eval baseline save` wrote, or another run.  "
+    help="What RUN is compared with: what `toolbelt eval baseline save` wrote, or another run.  "
     "[default: absolute limits alone]",
 )
 @margin_option
@@ -215,7 +215,7 @@ def _refuse_without_baseline(limits: Limits, *, top_up: bool) -> None:
         raise ToolbeltError("--top-up asks as many epochs as the baseline has; name one with --baseline.")
     for flag in ("max_token_increase", "max_cost_increase"):
         if getattr(limits, flag) is not None:
-            raise ToolbeltError(f"--{flag.replace('_', '-')} is held against a baseline; name one with --baseline.")
+            raise ToolbeltError(f"--{flag.replace('_', '-')} compares with a baseline; name one with --baseline.")
     if limits.min_accuracy is None:
         raise ToolbeltError(
             "Nothing to hold the run against: name a baseline (--baseline FILE, which "

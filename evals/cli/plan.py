@@ -36,7 +36,7 @@ _FINEST = 0.001
     "--effect",
     type=FiniteRange(min=_FINEST, max=1),
     metavar="X",
-    help="A difference in accuracy that is to be seen, such as 0.03.",
+    help="The difference in accuracy to detect, such as 0.03.",
 )
 @option(
     "--margin",
@@ -44,7 +44,7 @@ _FINEST = 0.001
     metavar="M",
     help="A loss in accuracy that is to be ruled out where there is none, as a gate does.",
 )
-@option("--cases", type=click.IntRange(1, MOST_CASES), metavar="N", help="Say what so many cases show.")
+@option("--cases", type=click.IntRange(1, MOST_CASES), metavar="N", help="Report what N cases can show.")
 @option(
     "--discordance",
     type=FiniteRange(min=0, max=1, min_open=True),
@@ -57,7 +57,7 @@ _FINEST = 0.001
     default=0.8,
     show_default=True,
     metavar="SHARE",
-    help="How surely it is to be seen.",
+    help="The chance to detect it.",
 )
 @option(
     "--cluster-size",

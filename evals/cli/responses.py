@@ -202,7 +202,7 @@ def prune(
         raise ToolbeltError("Nothing is named that could go: give --older-than, --model or --unused-by.")
     if is_export(Path(file)):
         raise ToolbeltError(
-            f"{file!r} is an export, which is not pruned: prune the cache, or write the export anew with "
+            f"{file!r} is an export, which is not pruned: prune the cache, or write the export again with "
             "`toolbelt eval responses export --run RUN`."
         )
     used = _find_used(runs, store)
@@ -214,21 +214,21 @@ def prune(
         for model in models:
             if model not in known:
                 raise NotFoundError("model", model, sorted(known), f"Nothing of it is recorded in {file!r}.")
-        doomed = [
+        pruned = [
             response.key
             for response in everything
             if (limit is None or response.recorded <= limit)
             and (not models or response.model in models)
             and (used is None or response.key not in used)
         ]
-        if not dry_run and doomed and isinstance(source, ResponseCache):
-            source.delete(doomed)
-    left = len(everything) - len(doomed)
+        if not dry_run and pruned and isinstance(source, ResponseCache):
+            source.delete(pruned)
+    left = len(everything) - len(pruned)
     if as_json:
-        print_json({"file": file, "deleted": len(doomed), "left": left, "dry_run": dry_run})
+        print_json({"file": file, "deleted": len(pruned), "left": left, "dry_run": dry_run})
         return
     would = "would delete" if dry_run else "deleted"
-    notify(f"{would} {plural(len(doomed), 'response')} of {file}; {left:,} left")
+    notify(f"{would} {plural(len(pruned), 'response')} of {file}; {left:,} left")
 
 
 def summary_data(summary: FileSummary) -> dict[str, Any]:

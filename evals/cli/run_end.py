@@ -54,7 +54,7 @@ def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int, e
         return ""
     if requests:
         return "nothing could be scored: every conversation was too long for its model."
-    return "nothing was asked: no toolset fits its model; smaller: --toolset loadout:NAME; all the same: --ask-anyway"
+    return "nothing was asked: no toolset fits its model; smaller: --toolset loadout:NAME; or send it: --ask-anyway"
 
 
 def write_report(run: Run, folder: Path) -> None:

@@ -293,6 +293,6 @@ def _refuse_edited(folder: DraftFolder, state: FolderState) -> None:
     changed = f"{plural(state.human_lines, 'line')} not drafted here, or changed"
     gone = f", {plural(len(state.gone), 'draft')} changed or taken out" if state.gone else ""
     raise ToolbeltError(
-        f"{str(folder.cases)!r} was changed since it was drafted ({changed}{gone}). Use --force to draft all the same: "
+        f"{str(folder.cases)!r} was changed since it was drafted ({changed}{gone}). Use --force to draft anyway: "
         "what you wrote, reviewed or took out stays so. Or name another folder."
     )

@@ -52,7 +52,7 @@ class ReportOptions:
     """What a report contains beyond the measures of each arm.
 
     Attributes:
-        baseline: What the run is held against; with `None` its arms are compared with each other.
+        baseline: What the run is compared with; with `None` its arms are compared with each other.
         margin: Accuracy that may be lost, a fraction.
         against: Which of the run's arms the others are compared with, given the arms; each with one of its own model
             if `None`, see `pair_by_model`.

@@ -53,8 +53,8 @@ class CallJudge:
         """Check that the reply makes the expected call once and no other; `works` is the verdict's text if it does."""
         if fault := self.find_fault(reply, expected):
             return CheckVerdict(CheckOutcome.FAILS, fault)
-        if liberty := _find_liberty(reply.calls[0].arguments, expected.arguments):
-            return CheckVerdict(CheckOutcome.PARTLY, one_line(liberty))
+        if deviation := _describe_deviation(reply.calls[0].arguments, expected.arguments):
+            return CheckVerdict(CheckOutcome.PARTLY, one_line(deviation))
         return CheckVerdict(CheckOutcome.WORKS, works)
 
     def find_fault(self, reply: Reply, expected: RequestedCall) -> str:
@@ -165,14 +165,14 @@ def are_alike(first: Any, second: Any, write: Callable[[str], str]) -> bool:
     return are_equal(first, second)
 
 
-def _find_liberty(arguments: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> str:
+def _describe_deviation(arguments: Mapping[str, Any] | None, expected: Mapping[str, Any] | None) -> str:
     """Describes how arguments that have the right values differ in spelling; empty if they do not."""
     if arguments is None or expected is None or are_equal(arguments, expected):
         return ""
     if are_alike(arguments, expected, _composed):
         return "All letters came, some composed of other code points than those sent."
     name = next(name for name in expected if not are_equal(arguments[name], expected[name]))
-    return f"It called it, and wrote one otherwise than asked: {differs(name, arguments[name], [expected[name]])}."
+    return f"It called the tool, and changed an argument: {differs(name, arguments[name], [expected[name]])}."
 
 
 def _composed(text: str) -> str:

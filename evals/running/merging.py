@@ -367,7 +367,7 @@ def _find_mixed_models(parts: Sequence[StoredShard]) -> Iterator[Finding]:
         yield from _differ(f"model that answered for {model}", names, "mixed-models", _ALLOW)
 
 
-_ALLOW = "; --allow-mixed merges them all the same"
+_ALLOW = "; --allow-mixed merges them anyway"
 
 
 # Words

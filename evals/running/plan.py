@@ -113,7 +113,7 @@ class RunSettings:
         request_limit: Requests after which a trial is given up.
         api_base: Where hosted models are asked, without what may be secret in it; `None` for their provider's place.
         suite: The suite that says which toolsets are run; empty if they are named one by one.
-        ask_anyway: Whether it is asked all the same what, by what is known of a model, cannot fit.
+        ask_anyway: Whether requests that are known not to fit the model are sent anyway.
         shard: The part that is run; `None` for the whole.
         decision: What is to be decided, so that the run may stop early; `None` to ask everything.
 

@@ -112,7 +112,7 @@ class TrialRecord:
         metadata=described("JSON list: ids of the tools asked for by the nearest right answer and not called")
     )
     surplus: str = field(metadata=described("JSON list: as in called, calls neither asked for nor permitted"))
-    arguments_checked: int = field(metadata=described("whose arguments were held against something", "calls"))
+    arguments_checked: int = field(metadata=described("whose arguments were compared with something", "calls"))
     arguments_right: int = field(metadata=described("whose arguments are right", "calls"))
     definition_tokens: int = field(
         metadata=described("of the tool definitions at the first request, estimated", "tokens")

@@ -13,7 +13,7 @@ Details that the rule leaves open:
 - **A forbidden call** is an `unneeded_call` where `[]` is accepted; an `extra_call` where nothing is missing; else a
   `wrong_tool`.
 - **`null`**: any offered tool that is not forbidden will do; the arguments of every such call, those of
-  `allowed_extra` left out where others are made, are held against its schema alone.
+  `allowed_extra` left out where others are made, are checked by its schema alone.
 - **A trial that gave up, was truncated or was refused** is that, whatever was called before; its hits still count for
   recall.
 - **Missing and surplus** calls are those the nearest answer leaves when calls are laid against it; in `ordered` cases

@@ -18,7 +18,7 @@ from toolbelt.text import plural
 
 SAMPLE = 50
 """Cases of the sample on which an arm is tried before a run."""
-_WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or ask all the same with --ask-anyway."
+_WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or send requests anyway with --ask-anyway."
 _BY_NAME = "That goes by the model's name, whatever {address} serves under it."
 _RESERVED = "What is kept for an answer is --max-tokens."
 _KEPT = "That is by what was known when the run began; a new run goes by what is known now."
@@ -72,7 +72,7 @@ def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, i
         yield RunNote(NoteKind.NOT_ASKED, f"{text} {_ways_out(plan, model, is_new=is_new)}", labels)
     for model in dict.fromkeys(arm.arm.model for arm in arms):
         if model in plan.limits and plan.limits[model].tool_calling is False:
-            text = f"{model} is said to call no tools; it is asked all the same"
+            text = f"{model} is listed as calling no tools; it is asked anyway"
             yield RunNote(NoteKind.NO_TOOL_CALLING, text, (model,), is_warning=True)
 
 

@@ -30,7 +30,7 @@ class ArmColumns:
     Attributes:
         table: Every column.
         shown: Which of its columns are seen at first, by position.
-        against: What the differences are held against; empty where there are none.
+        against: What the differences are compared with; empty where there are none.
     """
 
     table: Table
@@ -55,7 +55,7 @@ def arm_columns(summary: RunSummary, comparison: Comparison | None, result: RunR
     against = ""
     if comparison is not None and pairs:
         names = {pair_names(comparison, pair)[0] for pair in pairs.values()}
-        against = names.pop() if len(names) == 1 else "the arm that each is held against"
+        against = names.pop() if len(names) == 1 else "the arm that each is compared with"
         columns[1:1] = [
             Column("difference", f"Accuracy less that of {against}, in percentage points."),
             Column("finding", "What the difference comes to, at 95%.", is_text=True),

@@ -131,7 +131,7 @@ def _sentence_case(text: str) -> str:
 
 
 def _common_reference(comparison: Comparison) -> str | None:
-    """What the one arm that all others of its run are held against comes to; `None` where figures differ."""
+    """What the one arm that all others of its run are compared with comes to; `None` where figures differ."""
     if not comparison.is_within or len({pair.old.key for pair in comparison.pairs}) > 1:
         return None
     shares = {format_share(pair.main_contrast.old) for pair in comparison.pairs}
@@ -160,7 +160,7 @@ def summary_table(comparison: Comparison) -> Table:
         (Column(measure.value, "Of the cases that both arms were scored on."), [*map(_new, mains)]),
         (
             Column(
-                f"difference, points ({level} interval)", "Of the arm less the one that it is held against.",
+                f"difference, points ({level} interval)", "Of the arm less the one that it is compared with.",
                 f"difference, points\n({level} interval)",
             ),
             [Span(comparison_text.format_difference(main, margin, "")) for main in mains],
@@ -193,7 +193,7 @@ def _labels(comparison: Comparison) -> list[tuple[str, str]]:
     several = comparison_text.has_own_bases(comparison)
     models = [model for model, _ in groupby(pair.new.model for pair in pairs)]
     if len(models) == 1 or len(models) > len(set(models)) or len(models) == len(pairs):
-        # Where each model has its own, what an arm is held against is no title of the whole table.
+        # Where each model has its own, what an arm is compared with is no title of the whole table.
         name = comparison_text.pair_title if several else short_label
         return [(name(comparison, pair), "") for pair in pairs]
     return [

@@ -226,7 +226,7 @@ def has_own_bases(comparison: Comparison) -> bool:
     """Whether arms of one run have different reference arms, each of its own model."""
     pairs = comparison.pairs
     is_several = len({pair.old.key for pair in pairs}) > 1
-    # A run or a baseline may also be named twice, each arm held against itself.
+    # A run or a baseline may also be named twice, each arm compared with itself.
     is_own = all(pair.old.key != pair.new.key and pair.old.model == pair.new.model for pair in pairs)
     return comparison.is_within and is_several and is_own
 
@@ -265,7 +265,7 @@ def legend(comparison: Comparison) -> str:
     verdicts = comparison.hypotheses
     holm = f"; p values are adjusted over {plural(verdicts, 'verdict')}" if verdicts > 1 else ""
     amounts = "" if comparison.level == LEVEL else f" ({format_level(LEVEL)} of amounts)"
-    of = "of each arm less the one that it is held against" if comparison.is_within else "new less old"
+    of = "of each arm less the one that it is compared with" if comparison.is_within else "new less old"
     return (
         f"Means over the cases that both were scored on; differences are {of}, with "
         f"{format_level(comparison.level)} intervals{amounts}; {format_margin(comparison.margin)} points may be lost"

@@ -40,7 +40,7 @@ class ResultData:
 
     title: str = field(metadata=described("the result as a title"))
     sentence: str = field(metadata=described("the result in one or two sentences"))
-    model: str = field(metadata=described("name of the model; of an arm held against another model's, the reference's"))
+    model: str = field(metadata=described("its name; the reference's, of an arm compared with another model's"))
     is_word_matching: bool = field(
         metadata=described("whether the model is the word-matching baseline, which is not an LLM")
     )
@@ -56,7 +56,7 @@ class ResultData:
         )
     )
     reference: ResultArm | None = field(
-        metadata=described("the arm that the others are held against; null where nothing was scored")
+        metadata=described("the arm that the others are compared with; null where nothing was scored")
     )
     finding: TradeOff | None = field(
         metadata=described("of the recommended arm against the reference; null where they are the same")

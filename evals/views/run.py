@@ -22,7 +22,7 @@ def run_view(summary: RunSummary, comparison: Comparison | None = None, *, detai
 
     Args:
         summary: Of the run.
-        comparison: Of its own arms; without one no arm is held against another.
+        comparison: Of its own arms; without one no arm is compared with another.
         details: Whether to show every measure and the outcomes; else what fits on a small screen.
     """
     if details:

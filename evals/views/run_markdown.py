@@ -92,7 +92,7 @@ def report_markdown(
         pictures: Those beside it, with their files in the same folder, as `Picture.files` names them.
         economics: Cost with caching, one for each arm; without them the report has no section about it.
         verdict: Markdown that stands on top, beneath the title, in place of the result: what a gate says.
-        compared: The arms of the run, held against each other; any other comparison counts as none here.
+        compared: The arms of the run, compared with each other; any other comparison counts as none here.
         comparison: Markdown of a section, with its heading: what the arms differ in.
         compatibility: Markdown of a section: the recommended toolset of each model. A suite shows it before the arms.
         probes: Markdown of a section: what works with each model.

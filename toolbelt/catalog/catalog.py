@@ -38,7 +38,7 @@ class Catalog:
     Raises:
         InvalidDefinitionError: plugins, categories or ids repeat, a rung is none, or the promise is broken.
         NotFoundError: a core tool is not there.
-        AmbiguousNameError: a core tool is named by what several bear.
+        AmbiguousNameError: a core tool is named by a name that several tools have.
     """
 
     plugins: tuple[Plugin, ...] = ()
@@ -125,7 +125,7 @@ class Catalog:
 
         Raises:
             NotFoundError: with the nearest names.
-            AmbiguousNameError: with the ids of all that bear the name.
+            AmbiguousNameError: with the ids of all tools of that name.
         """
         if (tool := self._by_id.get(reference)) is not None:
             return tool

@@ -34,7 +34,7 @@ class Cost(NamedTuple):
     """How much work a value can make.
 
     Attributes:
-        evaluations: Subschemas that a value is held against, up to one round of each recursion.
+        evaluations: Subschemas that a value is checked against, up to one round of each recursion.
         growth: By how much that multiplies with each further round, which goes one level deeper into the value.
     """
 

@@ -46,7 +46,7 @@ BACKTRACK_LIMIT = 10_000
 PATTERN_BYTES = 200_000
 """Size of a compiled pattern; a larger one takes longer than 50 ms for some texts."""
 MATCHED_CHARS = 10_000
-"""Characters, of all texts in a value together, that patterns are held against; see `BACKTRACKED_CHARS`."""
+"""Characters, of all texts in a value together, that patterns are checked against; see `BACKTRACKED_CHARS`."""
 BACKTRACKED_CHARS = 2_000
 """The same where a pattern has look-around or backreferences, whose time is quadratic."""
 MAX_PATTERNS = 100
@@ -148,7 +148,7 @@ class SchemaValidator:
 
 
 def make_validator(schema: Mapping[str, Any]) -> SchemaValidator | None:
-    """What values are held against; `None` where nothing can be: an empty schema, or what is none.
+    """What values are checked against; `None` where nothing can be: an empty schema, or what is none.
 
     Args:
         schema: JSON Schema, from anywhere.

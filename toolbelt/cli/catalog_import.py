@@ -218,7 +218,7 @@ def _report(catalog: Catalog, label: str) -> None:
     notify(f"read {label}: {counts}")
     if shared := list(catalog.shared_names):
         notify(
-            f"{plural(len(shared), 'name')} borne by several tools: {', '.join(shared[:8])}{', …' * (len(shared) > 8)}"
+            f"{plural(len(shared), 'name')} shared by several tools: {', '.join(shared[:8])}{', …' * (len(shared) > 8)}"
         )
     if renamed := _renamed(catalog):
         notify(f"{plural(len(renamed), 'tool')} sent under a wire name; `toolbelt catalog lint` lists them")

@@ -217,7 +217,7 @@ def _choose(servers: Sequence[FoundServer], names: Sequence[str]) -> tuple[Found
         return tuple(by_name[name] for name in dict.fromkeys(names))
     for server in servers:
         if server.spec.disabled:
-            notify(f"server {server.spec.name!r} is switched off in {server.from_file}; --server asks it all the same")
+            notify(f"server {server.spec.name!r} is switched off in {server.from_file}; --server asks it anyway")
     return tuple(server for server in servers if not server.spec.disabled)
 
 

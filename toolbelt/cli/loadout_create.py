@@ -314,8 +314,8 @@ def _warn_of_shadowing(project: Project, name: str) -> None:
     else:
         return
     lineages = [project.registry.trace_lineage(loadout.name) for loadout in project.registry.get_all()]
-    heirs = [visible(lineage.name) for lineage in lineages if fold(name) in map(fold, lineage.names[:-1])]
-    named = f": {', '.join(heirs)}" if heirs else ""
+    children = [visible(lineage.name) for lineage in lineages if fold(name) in map(fold, lineage.names[:-1])]
+    named = f": {', '.join(children)}" if children else ""
     notify(f"Loadout {name!r} shadows {shadowed}, also for every loadout that extends it{named}.", "warning")
 
 

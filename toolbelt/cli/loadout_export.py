@@ -43,7 +43,7 @@ def export(
     """The definitions of the active tools of loadout NAME, as an agent passes them to the API; always JSON.
 
     NAME may be `auto` with a --model; without NAME, the whole catalog.
-    Names a provider would refuse, or that several tools bear, are exported under their wire names.
+    Names a provider would refuse, or that several tools have, are exported under their wire names.
     """
     if models and (name is None or name.casefold() != AUTO):
         raise ToolbeltError("--model goes with NAME 'auto', which chooses by it.")

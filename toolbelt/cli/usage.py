@@ -54,7 +54,7 @@ class Since(click.ParamType[str]):
 )
 @json_option
 def usage(sources: tuple[str, ...], since: str | None, by: str, as_json: bool) -> None:
-    """What was called through `toolbelt serve`: calls, failures and tokens by tool, and what was offered in vain.
+    """What was called through `toolbelt serve`: calls, failures and tokens by tool, and what was never called.
 
     SOURCEs are audit logs or folders with them; by default the user's own, of all projects.
     """

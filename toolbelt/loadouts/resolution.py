@@ -240,7 +240,7 @@ class Resolution:
 
         Raises:
             NotFoundError: neither a plugin nor a tool, with the nearest names of both.
-            AmbiguousNameError: several tools bear the name.
+            AmbiguousNameError: several tools have the name.
         """
         if (plugin := self.catalog.find_plugin(name)) is not None:
             return self.explain_plugin(plugin)

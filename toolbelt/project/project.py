@@ -310,7 +310,7 @@ class Project:
         return self.resolve(None), choice
 
     def inspect(self, name: str | None, models: Sequence[str] = ()) -> Inspection:
-        """A loadout, counted and held against models; raises as `resolve`."""
+        """A loadout, counted and compared with models; raises as `resolve`."""
         resolution, tokens = self.resolve(name), self.tokens()
         return Inspection(resolution, tokens, self._fits(resolution, models))
 

@@ -56,7 +56,7 @@ _LIMIT_AND_REQUESTED = re.compile(r"\blimit:? ([\d,]*\d),(?: used:? [\d,]+)? req
 """OpenAI's and Groq's account of a rate limit: what is requested at once and above the limit never passes."""
 _RETRY_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
 """Of `google.rpc.RetryInfo`: Gemini sends no `Retry-After`."""
-_INNARDS = re.compile(
+_INTERNALS = re.compile(
     r"(Traceback \(most recent call last\)|Received Model Group|Available Model Group|LiteLLM Retried|received_args=)"
 )
 """The start of litellm's own trace of its work, which may hold the whole answer of the server."""
@@ -87,7 +87,7 @@ def make_model_error(
         latency_seconds: How long it took.
         headers: The answer's, as the wire saw them; names in lower case, or a mapping that ignores case.
     """
-    text = _without_innards(str(getattr(error, "message", None) or error or type(error).__name__))
+    text = _without_internals(str(getattr(error, "message", None) or error or type(error).__name__))
     if "onnection error" in text and (cause := _root(error)) is not error:
         text = f"{text} {cause}"  # refused, reset, no such host: the outer ones do not say
     named = next((known for kind in type(error).__mro__ if (known := _FAILURE_OF_CLASS.get(kind.__name__))), None)
@@ -150,7 +150,7 @@ def _read_error(text: str) -> tuple[str, str]:
 
 def clean_message(text: str, secrets: Iterable[str] = ()) -> str:
     """A provider's message on one line, without keys, the names of classes before it and tracebacks after it."""
-    line = " ".join(remove_secrets(_without_innards(text), secrets).split())
+    line = " ".join(remove_secrets(_without_internals(text), secrets).split())
     line = _KEY_LIKE.sub(_REMOVED, _PREFIX.sub("", line))
     return line if len(line) <= MESSAGE_LENGTH else f"{line[: MESSAGE_LENGTH - 1]}…"
 
@@ -167,8 +167,8 @@ def remove_secrets(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def _without_innards(text: str) -> str:
-    return _INNARDS.split(text, maxsplit=1)[0]
+def _without_internals(text: str) -> str:
+    return _INTERNALS.split(text, maxsplit=1)[0]
 
 
 def _code(error: BaseException) -> str:

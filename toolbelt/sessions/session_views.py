@@ -38,7 +38,7 @@ def kept_view(rows: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
 
 def session_view(data: Mapping[str, Any]) -> tuple[Block, ...]:
     """How an agent stands in a session, as `SessionInspection.to_dict` gives it."""
-    anew = "nothing is kept, so it starts anew" if data["stored"] is None else ""
+    anew = "nothing is stored, so it starts afresh" if data["stored"] is None else ""
     blocks: list[Block] = [Heading(f"{data['agent']} in session {data['session']}", anew)]
     blocks.append(_loaded_table(data["loaded"]) if data["loaded"] else Note("no toolkit is loaded"))
     if data["dropped"]:
@@ -94,7 +94,7 @@ def reset_text(agent: str, session_id: str, was_kept: bool, initial: Sequence[st
     where = f"{agent!r} in session {session_id!r}"
     if not was_kept:
         return visible(f"nothing is kept of {where}.")
-    return visible(f"forgot what was loaded for {where}; it starts anew with {', '.join(initial) or 'no toolkit'}.")
+    return visible(f"forgot what was loaded for {where}; it starts again with {', '.join(initial) or 'no toolkit'}.")
 
 
 def _loaded_table(rows: Sequence[Mapping[str, Any]]) -> Table:

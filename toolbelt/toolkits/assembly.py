@@ -85,7 +85,7 @@ def assemble(
 ) -> ToolRegistry:
     """An agent's tools in a registry: built-in ones, then those of MCP servers, then those of enabled sub-apps.
 
-    Names are held against one another before anything is switched, so that throwing a switch cannot make two tools
+    Names are compared with one another before anything is switched, so that throwing a switch cannot make two tools
     collide. Guards, policies and limits of the tools stay with them.
 
     Args:
@@ -107,7 +107,7 @@ def assemble(
         The registry.
 
     Raises:
-        InvalidDefinitionError: names that two tools bear, each with both owners, and names that a sub-app binds and no
+        InvalidDefinitionError: names that two tools have, each with both owners, and names that a sub-app binds and no
             tool has, all at once; nothing is registered then. A lone tool where several belong. Toolkits and a
             catalog, or a config without either, or that is no mapping; a catalog that knows none of the tools;
             toolkits of one key, or of a tool's.

@@ -40,7 +40,7 @@ class ToolkitCatalog:
         toolkits: In order; members are keys of `tools`, spelled as there, and one tool may be a member of several.
 
     Raises:
-        InvalidDefinitionError: a key that two bear, be they tools or toolkits, or a member that is no tool; all of
+        InvalidDefinitionError: a key that two tools or toolkits have, or a member that is no tool; all of
             them at once.
     """
 

@@ -114,7 +114,7 @@ def compare_runs(
         here, there = (_first_labels(side) for side in (new, old))
         raise ToolbeltError(
             f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
-            "name with `against` the one that they are to be held against."
+            "name with `against` the one that they are to be compared with."
         )
     return comparison
 

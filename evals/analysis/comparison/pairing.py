@@ -99,13 +99,13 @@ def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str],
     pairs = tuple(pair for pair in within.pairs if pair[1] in chosen)
     unfit, alone = (tuple(place for place in places if place in chosen) for places in (within.unfit, within.alone))
     if not pairs:
-        why = "is what the others are held against"
+        why = "is what the others are compared with"
         if chosen[0] in unfit:
             why = "does not fit its model, so that nothing of it was scored"
         elif chosen[0] in alone:
-            why = "has no other of its model to be held against"
+            why = "has no other of its model to be compared with"
         label = side.arms[chosen[0]].label
-        raise ToolbeltError(f"{label!r} {why}; name with `against` another arm that it is to be held against.")
+        raise ToolbeltError(f"{label!r} {why}; name with `against` another arm that it is to be compared with.")
     return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
 

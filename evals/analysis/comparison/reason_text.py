@@ -308,7 +308,7 @@ def _arms_note(note: ArmsNote, comparison: Comparison) -> str:
     old, new = comparison.old, comparison.new
     match note:
         case ArmsNote.SAME_SIDES:
-            return f"Both sides are {old.name}, whose arms are held against themselves."
+            return f"Both sides are {old.name}, whose arms are compared with themselves."
         case ArmsNote.MISSING:
             return f"{_labelled(comparison.missing, old)} not in {new.name}: {_labels(comparison.missing)}."
         case ArmsNote.ADDED:

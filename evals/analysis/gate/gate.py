@@ -51,7 +51,7 @@ def gate_run(
         ToolbeltError: run and baseline are the same, or `arms` holds no name.
     """
     if baseline is not None and baseline.about.name == run.about.name:
-        raise ToolbeltError(f"Run {run.about.name} would be held against itself, and always pass; name another.")
+        raise ToolbeltError(f"Run {run.about.name} would be compared with itself, and always pass; name another.")
     keys = {key for name in split_arms(arms) for key in _find_keys(run, baseline, name)} if arms else None
     with progress("comparing arms", len(run.arms if keys is None else keys)) as advance:
         return check_run(run, limits, baseline, only=keys, seed=seed, advance=advance)

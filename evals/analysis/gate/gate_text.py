@@ -49,7 +49,7 @@ _PLAIN = MappingProxyType(
             "the baseline has this arm, the run lacks it: run it too, or save the baseline without it"
         ),
         PlainReason.ADDED_ARM: (
-            "the baseline lacks this arm, so that it is held against nothing: save the baseline again"
+            "the baseline lacks this arm, so there is nothing to compare it with: save the baseline again"
         ),
     }
 )
@@ -155,7 +155,7 @@ def _describe_run_reason(reason: RunReason) -> str:
             )
         case UnfinishedBaseline():
             baseline = reason.baseline
-            return f"{baseline.name}, which it is held against, is {baseline.status}: not all of it is there"
+            return f"{baseline.name}, which it is compared with, is {baseline.status}: not all of it is there"
         case UnfinishedRun():
             return _unfinished(reason)
         case FinishedTrials():

@@ -77,7 +77,7 @@ def _cases(
         if progress is not None and index % 200 == 0:
             progress(index)
     of_all = (repeats.conflicts(), repeats.duplicates(), repeats.clusters(), balance.findings(dataset))
-    for finding in chain(literals.findings(), *of_all, _unlike_real_queries(likeness.likeness())):
+    for finding in chain(literals.findings(), *of_all, _find_unrealistic_queries(likeness.likeness())):
         yield replace(finding, file=dataset.source)
     yield from twins.findings()
 
@@ -87,7 +87,7 @@ def _nothing_asked(case: Case) -> Iterator[Finding]:
         yield Finding("nothing-asked", Severity.WARNING, "No message of this case is a user's.")
 
 
-def _unlike_real_queries(likeness: Likeness) -> Iterator[Finding]:
+def _find_unrealistic_queries(likeness: Likeness) -> Iterator[Finding]:
     if likeness.queries >= ENOUGH_QUERIES and any(likeness.far):
         message = (
             f"These queries differ from what people type: {describe_far(likeness)}. "

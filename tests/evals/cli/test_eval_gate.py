@@ -97,7 +97,7 @@ def test_an_arm_that_is_missing_keeps_the_run_from_passing(toolbelt: Toolbelt, s
     told = checks(chosen)[("arms", "")]["message"]
     assert mentions(told, "1 arm", 2, "--arm")
     lone = toolbelt("eval", "gate", "--baseline", "baseline.json", "--arm", "oracle+1", "--json")
-    assert (lone.code, lone.json["verdict"]) == (3, "insufficient_data"), "held against nothing, nothing is proved"
+    assert (lone.code, lone.json["verdict"]) == (3, "insufficient_data"), "compared with nothing, nothing is proved"
 
 
 def test_a_name_of_several_arms_asks_for_those_that_only_the_baseline_has(toolbelt: Toolbelt, shop: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_run_is_held_against_another_run(toolbelt: Toolbelt, shop: Path) -> No
     toolbelt("eval", "run", "-d", "shop", "-t", "full", "--json")
     assert toolbelt("eval", "gate", "--baseline", old, "--margin", "0.05").code == 1
     itself = toolbelt("eval", "gate", "--baseline", "latest")
-    assert (itself.code, "would be held against itself" in itself.err) == (2, True)
+    assert (itself.code, "would be compared with itself" in itself.err) == (2, True)
     nowhere = toolbelt("eval", "gate", "--baseline", "20310101")
     assert (nowhere.code, nowhere.out) == (2, "")
     assert nowhere.err.startswith("Error: No run named '20310101'.")

@@ -1,4 +1,4 @@
-"""A run of several models, compared, reported and held against its own baseline (rules E4 and E7)."""
+"""A run of several models, compared, reported and gated by its own baseline (rules E4 and E7)."""
 
 from __future__ import annotations
 

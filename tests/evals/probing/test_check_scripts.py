@@ -88,7 +88,7 @@ TABLE: dict[str, tuple[str, list[ReplyOrError], CheckOutcome, str]] = {
         "one_tool",
         [calls(("get_weather", {"city": " oslo"}))],
         PARTLY,
-        """wrote one otherwise than asked: argument 'city' is " oslo", not "Oslo".""",
+        """changed an argument: argument 'city' is " oslo", not "Oslo".""",
     ),
     "one-argument-more": (
         "one_tool",

@@ -1,7 +1,7 @@
 """BM25 over weighted tokens.
 
 An eval builds an index of some ten tools for each of tens of thousands of cases, and asks it once or twice. So nothing
-is built at first: each document is held against the query. An index that is asked more often gets a list of documents
+is built at first: each document is compared with the query. An index that is asked more often gets a list of documents
 for each token; one of which many parts are asked, a number whose bits are these documents. Scores are the same to the
 last bit. Over thousands of tools, `large.LargeBm25` is faster.
 """
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 K1 = 1.5
 """How soon a word that stands again counts no more."""
 B = 0.75
-"""How far a long text is held against a word that stands in it, 0..1."""
+"""How much less a word counts in a long text, 0..1."""
 _Postings = tuple[float, list[tuple[int, float]]]
 """Of a token: its inverse frequency, and each document that has it, with its share of a score."""
 _WITHOUT_PREPARATION = 16

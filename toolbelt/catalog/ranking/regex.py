@@ -114,7 +114,7 @@ class RegexIndex:
 
 @lru_cache(maxsize=4096)
 def _read_parts(tool: Tool) -> tuple[tuple[Field, str], ...]:
-    """What a pattern is held against, each as it is written."""
+    """What a pattern is matched against, each as it is written."""
     parts = [(Field.NAME, tool.name), (Field.DESCRIPTION, tool.description)]
     properties = tool.parameters.get("properties")
     for key, schema in properties.items() if isinstance(properties, Mapping) else ():

@@ -1,4 +1,4 @@
-"""What the audit log says about tools: calls, failures, tokens, and what was offered in vain (rule M10)."""
+"""What the audit log says about tools: calls, failures, tokens, and what was offered and never called (M10)."""
 
 from __future__ import annotations
 
@@ -211,9 +211,9 @@ def summarize_usage(records: Iterable[Mapping[str, Any] | None], *, since: str, 
             row.definition_tokens[name] = _number(tool, "tokens")
     rows = [row.to_row(key[0]) for key, row in counts.items()]
     called = sorted((row for row in rows if row.calls), key=lambda row: (-row.calls, row.name))
-    in_vain = sorted((row for row in rows if not row.calls), key=lambda row: (-row.definition_tokens, row.name))
+    never_called = sorted((row for row in rows if not row.calls), key=lambda row: (-row.definition_tokens, row.name))
     span = (min(times, default=""), max(times, default=""))
-    return Usage(len(active), tuple(called), tuple(in_vain), lost, damaged, *span)
+    return Usage(len(active), tuple(called), tuple(never_called), lost, damaged, *span)
 
 
 def _offered(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""Which arm is held against which."""
+"""Which arm is compared with which."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def labels(written: Written, places: tuple[int, ...]) -> list[str]:
 
 
 def against(written: Written) -> dict[str, str]:
-    """What each arm is held against."""
+    """What each arm is compared with."""
     pairs = pair_by_model(written).pairs
     return dict(
         zip(labels(written, tuple(b for _, b in pairs)), labels(written, tuple(a for a, _ in pairs)), strict=True)

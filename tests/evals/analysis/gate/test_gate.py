@@ -274,7 +274,7 @@ def test_E7_arms_that_the_baseline_lacks_do_not_pass_alone() -> None:
     assert [check.arm for check in alone.checks if check.verdict is UNSURE] == [FULL]
     assert alone.verdict is UNSURE
     both = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), Limits(), tiered)
-    assert both.verdict is PASS, "beside one that is held against its own kind it is told, and no fault"
+    assert both.verdict is PASS, "beside one that is compared with its own kind it is told, and no fault"
     limits = Limits(min_accuracy=0.1)
     some = check_run(side([RIGHT] * MANY, [RIGHT] * MANY), limits, only=only)
     assert find_check(some, "arms").reason == CheckedArms(same=None, left_out=1)

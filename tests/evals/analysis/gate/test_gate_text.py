@@ -68,7 +68,7 @@ def figures(right: int, wrong: int, unscored: int = 0) -> ArmFigures:
         (
             UnfinishedBaseline(replace(OLD, status="killed")),
             UNSURE,
-            "b.json, which it is held against, is killed: not all of it is there",
+            "b.json, which it is compared with, is killed: not all of it is there",
         ),
         (
             UnfinishedRun(replace(RUN, status="interrupted", reason="the cap was reached."), 150, 300),

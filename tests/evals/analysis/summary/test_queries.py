@@ -1,4 +1,4 @@
-"""pass@k and pass^k of an arm, held against drawing every set of k epochs."""
+"""pass@k and pass^k of an arm, compared with drawing every set of k epochs."""
 
 from __future__ import annotations
 

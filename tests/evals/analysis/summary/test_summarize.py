@@ -1,4 +1,4 @@
-"""What a run comes to (rules E4, E5 and E6), held against counting by hand."""
+"""What a run comes to (rules E4, E5 and E6), compared with counting by hand."""
 
 from __future__ import annotations
 
