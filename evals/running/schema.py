@@ -208,7 +208,7 @@ def create_tables(connection: sqlite3.Connection, file: str, *, survives_crash: 
     if version not in (0, VERSION, *ADDED):
         raise ToolbeltError(
             f"{file!r} was written by another version of toolbelt (its tables are version {version}, "
-            f"these {VERSION}); name another file with --store."
+            f"these {VERSION}); name another file."
         )
     connection.execute(f"PRAGMA synchronous={'NORMAL' if survives_crash else 'OFF'}")
     connection.execute("PRAGMA journal_mode=WAL")  # which is written into the file: not before it is known to be ours
