@@ -67,11 +67,11 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _is_long(path: Path) -> bool:
-    return path.parent in (_TESTS, _TESTS / "evals") or path.parent.name in ("engines", "browsing")
+    return path.parent in (_TESTS, _TESTS / "evals") or path.parent.name in ("browsing", "engines", "viewer")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes or waits long first: at the end, the other workers would wait for it, or start a cluster each."""
+    """What takes or waits long first: at the end, other workers would wait for it, or start another cluster."""
     items.sort(key=lambda item: not _is_long(item.path))
 
 
