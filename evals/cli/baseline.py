@@ -1,4 +1,4 @@
-"""`toolbelt eval baseline`: what a run came to, as a file to commit and to hold later runs against."""
+"""`toolbelt eval baseline`: what a run came to, as a file to commit and to compare later runs with."""
 
 from __future__ import annotations
 

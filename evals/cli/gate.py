@@ -42,7 +42,7 @@ _LIMITS = (
     *("margin", "measure", "min_accuracy", "max_token_increase", "max_cost_increase", "min_sample_size"),
     *("response_max_age", "allow_mixed"),
 )
-_SWAYING = ("baseline", *_LIMITS, "arms", "top_up")
+_VERDICT_FLAGS = ("baseline", *_LIMITS, "arms", "top_up")
 """Flags that a verdict rests on."""
 _ASKING = (
     *("max_cost", "max_requests", "api_base", "transport", "max_concurrency", "timeout", "max_retries"),
@@ -175,7 +175,7 @@ def gate(
     keep_apart({**files, **baseline_file}, {"--junit": junit, "--markdown": markdown})
     for path in filter(None, (junit, markdown)):
         make_way_for(path, overwrite=True)
-    notify_environment(*_SWAYING)
+    notify_environment(*_VERDICT_FLAGS)
     with ExitStack() as stack:
         against = None if baseline is None else stack.enter_context(open_side(baseline, Path(store)))
         # numpy and scipy, which a mistake in the flags need not wait for
@@ -218,7 +218,7 @@ def _refuse_without_baseline(limits: Limits, *, top_up: bool) -> None:
             raise ToolbeltError(f"--{flag.replace('_', '-')} compares with a baseline; name one with --baseline.")
     if limits.min_accuracy is None:
         raise ToolbeltError(
-            "Nothing to hold the run against: name a baseline (--baseline FILE, which "
+            "Nothing to compare the run with: name a baseline (--baseline FILE, which "
             "`toolbelt eval baseline save` writes; or another run) or an absolute limit (--min-accuracy)."
         )
 

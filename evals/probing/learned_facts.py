@@ -131,8 +131,8 @@ def _least_tools(result: ProbeResult, known: int | None) -> tuple[int, str] | No
 def seen_beside(result: ProbeResult, facts: ModelFacts) -> dict[str, Any]:
     """What a probe showed, by fact: confirmed values and news, but no limit that it is only compatible with."""
     news = {item.key: item.seen for item in find_news(result, facts)}
-    borne_out = {key: seen for key, seen in learned_facts(result).items() if getattr(facts, key) == seen}
-    return borne_out | news
+    confirmed = {key: seen for key, seen in learned_facts(result).items() if getattr(facts, key) == seen}
+    return confirmed | news
 
 
 def make_entry(model: str, news: Sequence[News], own: ProjectModel | None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ CONFIG_KEYS: Mapping[str, str] = MappingProxyType(
     {
         "catalog": "The catalog to use: a shipped one by name, or a file, relative to this one.",
         "tokenizer": "What counts tokens where no model says otherwise.",
-        "models": "Models to hold toolsets against: litellm names, or mappings of a name and what you know better.",
+        "models": "Models to check toolsets against: litellm names, or mappings of a name and what you know better.",
         "loadouts": "Your loadouts by name; one may shadow a built-in of that name.",
         "toolkits": "Your toolkits by name: tools granted by one switch, loaded by an agent at need, or both.",
         "agents": "Your agents by name: the tools each always has, and the toolkits it may load.",

@@ -34,7 +34,7 @@ FUNCTION_WORDS = STOP_WORDS & _set(
 _CJK = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|(?:[^\W_{_CJK}])+")
 _ASCII_RUN = re.compile(r"[0-9A-Za-z]+")  # twice as fast
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ACCENT = re.compile(r"[\u0300-\u036f]")
 _COMPOUND = re.compile(r"[^\W_]+(?:[_./:-]+[^\W_]+)*")
 _SEPARATOR = re.compile(r"[\W_]+")
@@ -61,7 +61,7 @@ def _split_run(run: str) -> tuple[str, ...]:
     word = run.casefold()
     if word in FUNCTION_WORDS:
         return ()
-    parts = _HUMP.split(run)
+    parts = _CAMEL_CASE.split(run)
     if len(parts) == 1:
         return (word,)
     return (word, *(part for each in parts if (part := each.casefold()) not in FUNCTION_WORDS))
@@ -96,7 +96,7 @@ def find_names(text: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _find_names_in(compound: str) -> tuple[str, ...]:
     parts = dict.fromkeys((compound, _SCOPE.split(compound)[-1]))
-    return tuple(join_name(part) for part in parts if not part.isalnum() or _HUMP.search(part))
+    return tuple(join_name(part) for part in parts if not part.isalnum() or _CAMEL_CASE.search(part))
 
 
 def join_name(name: str) -> str:
@@ -106,7 +106,7 @@ def join_name(name: str) -> str:
 
 def split_name(name: str) -> str:
     """`getHTTPStatus_code` as `get HTTP Status code`."""
-    return _HUMP.sub(" ", name).replace("_", " ").replace("-", " ")
+    return _CAMEL_CASE.sub(" ", name).replace("_", " ").replace("-", " ")
 
 
 def read_argument_names(parameters: Mapping[str, Any]) -> Iterator[str]:

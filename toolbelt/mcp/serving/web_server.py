@@ -49,7 +49,7 @@ class WebServer(uvicorn.Server):
         yield
 
 
-class _ImpatientProtocol(H11Protocol):
+class _TimeLimitedProtocol(H11Protocol):
     """Closes a connection whose headers do not come in time, of which uvicorn waits for ever."""
 
     header_seconds = HttpLimits.header_seconds
@@ -91,7 +91,7 @@ def configure(app: Any, rules: HttpRules, limits: HttpLimits) -> uvicorn.Config:
     Raises:
         ToolbeltError: the certificate or its key cannot be used.
     """
-    protocol = type("_Protocol", (_ImpatientProtocol,), {"header_seconds": limits.header_seconds})
+    protocol = type("_Protocol", (_TimeLimitedProtocol,), {"header_seconds": limits.header_seconds})
     config = uvicorn.Config(
         app,
         http=protocol,
