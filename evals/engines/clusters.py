@@ -26,6 +26,8 @@ _TLS = (
 )
 WAIT_SECONDS = 30
 """How long a scheduler, and then its first worker, are waited for."""
+_UNWATCHED = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+"""What Dask measures of its own processes a hundred and fifty times a second would take a tenth of the run."""
 
 
 @contextlib.asynccontextmanager
@@ -109,8 +111,7 @@ def _describe_silence(where: str, error: Exception) -> str:
 
 async def _start_workers(stack: contextlib.AsyncExitStack, count: int | None, scratch: Path) -> LocalCluster:
     """Workers of this machine: a process a core, connected by TLS with a key of their own."""
-    # Dask's profiler, which looks a hundred times a second, would take a tenth of the run.
-    with dask.config.set({"distributed.worker.profile.enabled": False}):
+    with dask.config.set(_UNWATCHED):
         cluster = LocalCluster(
             n_workers=count or CPU_COUNT,
             threads_per_worker=1,
