@@ -79,6 +79,15 @@ def once(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def is_json(path: Path) -> bool:
+    """Whether it is there, and written to its end."""
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return False
+    return True
+
+
 @contextmanager
 def beside(act: Callable[[], None]) -> Iterator[None]:
     """While something runs, this acts in a thread."""
@@ -230,7 +239,7 @@ def test_X5_a_lost_scheduler_ends_the_run_which_goes_on_at_another(
         options = ("--no-nanny", "--nthreads", "2", "--death-timeout", "5", "--local-directory", ".")
         worker = start_dask("worker", *tell, *options, folder=tmp_path)
         try:
-            once(file.exists)
+            once(lambda: is_json(file))
             yield json.loads(file.read_text())["address"], scheduler
         finally:
             for process in (worker, scheduler):
