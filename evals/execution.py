@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -89,7 +89,12 @@ def _start(request: RunRequest, options: ExecutionOptions, reporter: EvalReporte
     refuse_unknown_choice(arms, plan.sampling.tool_choice)
     with RunStore(request.store) as store:
         run = store.create(plan, [arm.renderer.tokenizer for arm in arms])
-        return _execute(store, run, inputs, plan, arms, options, reporter, started)
+        try:
+            return _execute(store, run, inputs, plan, arms, options, reporter, started)
+        except ToolbeltError:  # such as no scheduler, or a baseline of other cases
+            with suppress(ToolbeltError):  # the disk may be what failed
+                store.remove_empty(run)
+            raise
 
 
 def estimate_eval(

@@ -158,6 +158,16 @@ class RunStore:
             [(run, n, arm.model, arm.toolset, arm.variant, by, plan.per_arm) for n, (arm, by) in enumerate(arms)],
         )
 
+    def remove_empty(self, run: str) -> None:
+        """Remove a run of which nothing was asked, so that `latest` is none that cannot be shown."""
+        empty = (
+            "run = ?1 AND NOT EXISTS (SELECT 1 FROM trials WHERE run = ?1) "
+            "AND NOT EXISTS (SELECT 1 FROM requests WHERE run = ?1)"
+        )
+        with self.guarded(), transaction(self.connection):
+            for table in ("cases", "arms", "runs"):
+                self.connection.execute(f"DELETE FROM {table} WHERE {empty}", (run,))  # noqa: S608
+
     def replace_plan(self, run: str, plan: Plan) -> None:
         """Store a plan of the same arms, and with it how many trials of each there are."""
         planned = [(plan.planned_of(arm), run, arm) for arm in range(len(plan.arms))]

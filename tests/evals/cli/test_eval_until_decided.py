@@ -187,4 +187,5 @@ def test_X6_a_baseline_of_other_cases_or_arms_is_refused_before_anything_is_aske
     ):
         refused = toolbelt(*run, *arguments)
         assert (refused.code, message in refused.err) == (2, True)
-        assert json.loads(toolbelt("eval", "list", "--json").out)["runs"][0]["finished"] == 0
+        runs = json.loads(toolbelt("eval", "list", "--json").out)["runs"]
+        assert [row["finished"] for row in runs] == [20], "the latest run is the one that was asked"

@@ -326,9 +326,16 @@ def test_X5_a_scheduler_with_tls_is_asked_as_dask_is_configured(work: Path, tmp_
         assert not list((tmp_path / "w").glob("**/toolbelt-parts/*")), "what was stored is removed"
         with pytest.raises(ToolbeltError, match=naming("encryption", "tls://")):
             run_eval(work, "local/bm25", "full", store=tmp_path / "r.db", engine="dask:127.0.0.1:1")
+    assert_no_run(tmp_path / "r.db")
 
 
 # What is refused
+
+
+def assert_no_run(path: Path) -> None:
+    """A start that failed leaves no empty run, which `latest` would be."""
+    with RunStore(path, must_exist=True) as store:
+        assert store.runs() == []
 
 
 @pytest.mark.parametrize(
@@ -350,6 +357,7 @@ def test_X5_tls_that_is_not_configured_is_refused_with_what_to_set(
         pytest.raises(ToolbeltError, match=naming(*named)),
     ):
         run_eval(work, "local/bm25", "full", store=tmp_path / "r.db", engine="dask:tls://127.0.0.1:1")
+    assert_no_run(tmp_path / "r.db")
 
 
 @pytest.mark.parametrize(
@@ -377,6 +385,7 @@ def test_X5_a_worker_that_would_run_other_trials_is_refused_before_the_first_req
 def test_X5_nothing_listens_at_the_address(work: Path, tmp_path: Path) -> None:
     with pytest.raises(UnreachableError, match=naming("127.0.0.1:1", "dask scheduler")):
         run_eval(work, "local/bm25", "full", store=tmp_path / "r.db", engine="dask:127.0.0.1:1")
+    assert_no_run(tmp_path / "r.db")
 
 
 @pytest.mark.parametrize(

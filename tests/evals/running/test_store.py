@@ -77,6 +77,18 @@ def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
         assert again.spent(run) == (2, 0.002)
 
 
+def test_E8_only_a_run_of_which_nothing_was_asked_is_removed(store: RunStore) -> None:
+    empty, begun, asked = (store.create(make_plan(), ["t"] * 3) for _ in range(3))
+    store.add_cases(empty, [Case("case-1", (), ())])
+    asyncio.run(store.add_request(begun, request_record(0, 0, 0)))
+    asyncio.run(store.add_trial(asked, trial_record(0)))
+    for run in (empty, begun, asked):
+        store.remove_empty(run)
+    assert {row.run for row in store.runs()} == {begun, asked}
+    for table in ("arms", "cases"):
+        assert not store.connection.execute(f"SELECT 1 FROM {table} WHERE run = ?", (empty,)).fetchall()
+
+
 def test_E8_errors_are_run_again_only_when_asked_for(store: RunStore) -> None:
     run = store.create(make_plan(), ["t"] * 3)
     asyncio.run(store.add_trial(run, trial_record(0)))
