@@ -211,7 +211,8 @@ def _execute(
             started(runner)
             end = run_to_end(runner)
     except KeyboardInterrupt:
-        text = f"run {run} is kept; go on with: toolbelt eval resume {run}{options.engine.as_option}"
+        flags = f"{options.engine.as_option}{options.format_caps()}"
+        text = f"run {run} is kept; go on with: toolbelt eval resume {run}{flags}"
         reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise
     if plan.decision is not None:

@@ -11,7 +11,6 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.cli.shown import show_run
 from toolbelt.evals.responses.recorded import DEFAULT_CACHE
 from toolbelt.evals.run import Run
-from toolbelt.evals.running.engine_choice import EngineChoice
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.asking import ExecutionOptions
@@ -25,7 +24,7 @@ def show_end(run: Run, execution: ExecutionOptions, *, as_json: bool, details: b
         summary = summarize(store.connection, run.id)
         problem = _describe_unrecorded(run, execution) if run.not_recorded else ""
         error, requests = store.find_common_error(run.id), store.spent(run.id)[0]
-        problem = problem or _find_problem(summary, run.end, error, requests, execution.engine)
+        problem = problem or _find_problem(summary, run.end, error, requests, execution)
         if not problem:
             notify(f"run {summary.run}; pictures and files: toolbelt eval report {summary.run}")
         show_run(store, summary, as_json=as_json, details=details)
@@ -37,19 +36,22 @@ def show_end(run: Run, execution: ExecutionOptions, *, as_json: bool, details: b
 def _describe_unrecorded(run: Run, execution: ExecutionOptions) -> str:
     """What an offline execution left, and the command that asks for it."""
     files = map(str, execution.response_cache or (run.store.with_name(DEFAULT_CACHE),))
-    options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files))
+    options = " ".join(f"--response-cache {file}" for file in map(shlex.quote, files)) + execution.format_caps()
     return f"incomplete: {run.reason.rstrip('.')}. To ask and record them: toolbelt eval resume {run.id} {options}"
 
 
-def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int, engine: EngineChoice) -> str:
+def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int, execution: ExecutionOptions) -> str:
     """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
-    resume_line = f"toolbelt eval resume {summary.run}{engine.as_option}"
+    resume_line = f"toolbelt eval resume {summary.run}{execution.engine.as_option}"
     if end is RunEnd.INCOMPLETE:
         failed = "; with --retry-errors what failed, too" if summary.errors else ""
-        return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{failed}"
+        caps = execution.format_caps(times=2)  # one that was reached would stop it at once
+        more = f" (caps are not kept: give them again; what was spent before counts, so this is twice){failed}"
+        return f"incomplete: {summary.reason.rstrip('.')}. What is left: {resume_line}{caps}{more if caps else failed}"
     if summary.errors:
         trials, failure = plural(summary.errors, "trial"), error.rstrip(".")
-        return f"{trials} failed, unscored; the commonest failure: {failure}. Again: {resume_line} --retry-errors"
+        again = f"{resume_line} --retry-errors{execution.format_caps()}"
+        return f"{trials} failed, unscored; the commonest failure: {failure}. Again: {again}"
     if summary.scored:
         return ""
     if requests:

@@ -76,6 +76,11 @@ class AskingOptions:
         """How models are opened."""
         return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
 
+    def format_caps(self, times: int = 1) -> str:
+        """So many times the caps (1 if that is 0) as options of a command, a blank before each; empty without caps."""
+        caps = {"--max-cost": self.max_cost_usd, "--max-requests": self.max_requests}
+        return "".join(f" {flag} {cap * times or 1:.12g}" for flag, cap in caps.items() if cap is not None)
+
 
 @dataclass(frozen=True)
 class ExecutionOptions(AskingOptions):

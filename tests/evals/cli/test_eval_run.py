@@ -244,7 +244,8 @@ def test_E9_a_cap_ends_the_run_with_3_and_resuming_finishes_it(toolbelt: Toolbel
     capped = toolbelt(*RUN, "--toolset", "full,oracle", "--max-requests", "3")
     assert capped.code == 3
     assert "cap of 3 requests" in capped.err
-    assert "toolbelt eval resume" in capped.err
+    hint = f"What is left: toolbelt eval resume {capped.json['run']} --max-requests 6 (caps are not kept"
+    assert hint in capped.err, "pasted, it is capped, too"
     assert capped.json["scored"] <= 3 < capped.json["planned"] == 6
     before = finish_times(office)
 
