@@ -21,7 +21,7 @@ from toolbelt.evals.analysis.gate.verdict import AskedFurther, GateResult, Limit
 from toolbelt.evals.execution import Started, continue_run, ignore
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.runner import RunEnd
-from toolbelt.evals.running.store import RunStore
+from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.running.top_up import TopUp
 from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
@@ -88,10 +88,9 @@ def gate_and_top_up(
         try:
             reason = _ask(path, row.run, options, reporter, started)
         except ToolbeltError:
-            with RunStore(path, must_exist=True) as store:
-                if store.get(row.run).finished == row.finished:  # else the run would seem to lack what nobody can ask
-                    store.replace_plan(row.run, row.plan)
+            _drop_empty_epoch(path, row)
             raise
+        plan = _drop_empty_epoch(path, row)
     whole = design.epochs * plan.asked_cases * len(plan.arms)
     return replace(
         result,
@@ -148,6 +147,17 @@ def _with_further(plan: Plan, arms: Sequence[int]) -> Plan:
     assert plan.top_up is not None  # noqa: S101  it is one that was designed
     top_up = plan.top_up.with_further(arms)
     return replace(plan, top_up=top_up, epochs=max(top_up.asked))
+
+
+def _drop_empty_epoch(path: Path, before: RunRow) -> Plan:
+    """The plan after an epoch; as it was before where no trial of it has ended, which the run would seem to lack."""
+    with RunStore(path, must_exist=True) as store:
+        row = store.get(before.run)
+        if row.finished > before.finished:
+            return row.plan
+        store.replace_plan(row.run, before.plan)
+        store.set_status(row.run, before.status, before.reason)
+        return before.plan
 
 
 def _ask(path: Path, run: str, options: ExecutionOptions, reporter: EvalReporter, started: Started) -> str:

@@ -165,7 +165,7 @@ def _check_share(pair: ArmComparison, limits: Limits, epochs: int) -> GateCheck:
     name = limits.measure.value
     if pair.unfit is not None:
         return GateCheck(name, PASS, UnfitBefore(pair.unfit, limits.measure), arm, limit=-margin)
-    reason = ShareChange(contrast, pair.flips, epochs, margin, pair.left_out)
+    reason = ShareChange(contrast, pair.flips, epochs, margin, pair.left_out, is_run=not pair.fit.unrun)
     if not reason.is_known:
         return GateCheck(name, UNSURE, reason, arm, limit=-margin)
     # What no longer fits has a check of its own: here it is a case that is not scored.

@@ -76,6 +76,10 @@ def describe_further(result: GateResult) -> str:
     asked = ", ".join(f"{arm} ×{epochs}" for arm, epochs in top_up.asked.items())
     cost = f", ${further.cost_usd:,.4f}" if further.cost_usd else ""
     why = f"; stopped: {further.reason.rstrip('.')}" if further.reason else ""
+    if further.reason and result.run.status == "finished":
+        why += "; to go on: the same command, with a higher cap if that is what stopped it"
+    elif further.reason:
+        asked += ", the last of them not to its end"
     trials = (
         f"{plural(further.trials, 'trial')}, {plural(further.requests, 'request')}" if further.trials else "nothing"
     )
@@ -232,7 +236,10 @@ def _unfinished(reason: UnfinishedRun) -> str:
         f": {left:,} of {plural(reason.planned, 'trial')} have not been run" if left > 0 else ", after its last trial"
     )
     # One that another process works on cannot be resumed, and need not.
-    hint = "wait for it to end" if run.status == "running" else f"go on with: toolbelt eval resume {run.name}"
+    again = f"eval resume {run.name}"
+    if run.top_up is not None:
+        again = f"eval gate {run.name} --top-up, the same baseline, and a higher cap if that is what stopped it"
+    hint = "wait for it to end" if run.status == "running" else f"go on with: toolbelt {again}"
     return f"the run is {run.status}{why}{trials}; {hint}"
 
 
@@ -256,6 +263,8 @@ def _name_cases(cases: tuple[str, ...]) -> str:
 def _fitting(fit: FitCounts) -> str:
     if not fit.answered:
         fitted = plural(fit.before, "case")
+        if fit.unrun:
+            return _undecided((), f"of the {fitted} that fitted, {fit.unrun:,} have trials that have not been run")
         return _undecided((), f"none of the {fitted} that fitted was answered" if fit.before else "no case fitted")
     left = fit.before - fit.answered
     if not left:
@@ -288,7 +297,7 @@ def _share_change(reason: ShareChange) -> str:
         describe_flips(reason.flips, reason.epochs, reason.left_out),
     ]
     if contrast.verdict not in (Verdict.NO_REGRESSION, Verdict.REGRESSION):
-        parts += [*map(_clause, contrast.reasons), describe_advice([contrast], margin)]
+        parts += [*map(_clause, contrast.reasons), describe_advice([contrast], margin) if reason.is_run else ""]
     return "; ".join(filter(None, parts))
 
 

@@ -138,6 +138,26 @@ def test_E9_a_cap_stops_in_the_middle_of_an_epoch_and_the_next_gate_goes_on(gate
     assert asked(rest)["asked"] == {f"{MODEL} · full": 3}
 
 
+def test_E9_a_cap_that_allows_no_epoch_leaves_the_run_finished(gated: Gated) -> None:
+    gated.save("full")
+    gated.run("-t", "full")
+    capped = gated.gate("--top-up", "--margin", "0.02", "--max-requests", "5")
+    assert (capped.code, asked(capped)["trials"], asked(capped)["asked"]) == (3, 0, {f"{MODEL} · full": 1})
+    assert "cap of 5 requests" in asked(capped)["reason"]
+    verdicts = {check["name"]: check["verdict"] for check in capped.json["checks"]}
+    assert (verdicts["complete"], verdicts["overflow"]) == ("no_regression", "no_regression")
+    assert gated.toolbelt("eval", "list", "--json").json["runs"][0]["status"] == "finished"
+    options = ("--baseline", "base.json", "--top-up", "--margin", "0.02")
+    shown = gated.toolbelt("eval", "gate", *options, "--max-requests", "5").out
+    assert "nothing (epochs: openai/flaky-30@top-up · full ×1)" in shown
+    assert "higher cap" in shown
+    part = gated.toolbelt("eval", "gate", *options, "--max-requests", "130")
+    assert "30 trials, 30 requests" in part.out
+    assert "×2, the last of them not to its end" in part.out
+    assert part.out.count("go on") == 1
+    assert "eval resume" not in part.out + part.err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="kills processes")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_X6_a_killed_top_up_goes_on_and_asks_nothing_twice(

@@ -10,6 +10,7 @@ from tests.evals.analysis.evidence.sides import ABOUT, FULL, RIGHT, WRONG, side
 from toolbelt.evals.analysis.comparison.comparison import Contrast, FitCounts, Flip, Measure, NothingFitted
 from toolbelt.evals.analysis.comparison.reason_text import describe_mismatch
 from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, MissingFigures, TooFewCases
+from toolbelt.evals.analysis.evidence.evidence import TopUpInfo
 from toolbelt.evals.analysis.gate.arm_figures import ArmFigures, read_figures
 from toolbelt.evals.analysis.gate.check_reasons import (
     AmountChange,
@@ -41,6 +42,7 @@ LOST = Contrast(Measure.ACCURACY, 0.9, 0.8, -0.1, -0.15, -0.05, verdict=Verdict.
 OPEN = replace(
     LOST, low=-0.03, high=0.01, difference=-0.01, verdict=UNSURE, reasons=(TooFewCases(-0.03, 0.01, 0.02, 300, False),)
 )
+LACKING = replace(OPEN, reasons=(), cases=100, unanswered=200)
 TOKENS = Contrast(Measure.PROMPT_TOKENS, 1000, 1100, 100, 50, 150, 1.1, 1.05, 1.15)
 COST = Contrast(Measure.COST_USD, 0.0, 0.0)
 NO_FIGURES = Contrast(Measure.COST_USD, reasons=(MissingFigures.UNKNOWN_COST,))
@@ -88,6 +90,14 @@ def figures(right: int, wrong: int, unscored: int = 0) -> ArmFigures:
             UNSURE,
             "the run is killed, after its last trial; go on with: toolbelt eval resume r1",
         ),
+        (
+            UnfinishedRun(replace(RUN, status="incomplete", top_up=TopUpInfo(3, 0.978, {"full": 2})), 305, 600),
+            UNSURE,
+            (
+                "the run is incomplete: 295 of 600 trials have not been run; go on with: toolbelt eval gate r1 "
+                "--top-up, the same baseline, and a higher cap if that is what stopped it"
+            ),
+        ),
         (FinishedTrials("r1", 300, errors=0, overflows=0), PASS, "all of 300 trials came to an end"),
         (
             FinishedTrials("r1", 300, errors=0, overflows=9),
@@ -119,6 +129,11 @@ def figures(right: int, wrong: int, unscored: int = 0) -> ArmFigures:
         ),
         (FitCounts(), UNSURE, "cannot be decided: no case fitted"),
         (FitCounts(300), UNSURE, "cannot be decided: none of the 300 cases that fitted was answered"),
+        (
+            FitCounts(300, 0, 300),
+            UNSURE,
+            "cannot be decided: of the 300 cases that fitted, 300 have trials that have not been run",
+        ),
         (FitCounts(300, 300), PASS, "every case that fitted the model's window still does"),
         (
             FitCounts(600, 599, 1),
@@ -153,6 +168,19 @@ def figures(right: int, wrong: int, unscored: int = 0) -> ArmFigures:
                 "90.0% → 80.0%, -1.0 points (-3.0 to +1.0, over 291 of 300 cases), margin 2.0; no case flipped; "
                 "too few cases: -3.0 to +1.0 points are possible"
             ),
+        ),
+        (
+            ShareChange(LACKING, (), 1, 0.02),
+            UNSURE,
+            (
+                "90.0% → 80.0%, -1.0 points (-3.0 to +1.0, over 100 of 300 cases), margin 2.0; no case flipped; "
+                "200 of 300 cases lack an answer: first toolbelt eval resume --retry-errors"
+            ),
+        ),
+        (
+            ShareChange(LACKING, (), 1, 0.02, is_run=False),
+            UNSURE,
+            "90.0% → 80.0%, -1.0 points (-3.0 to +1.0, over 100 of 300 cases), margin 2.0; no case flipped",
         ),
         (
             ShareChange(Contrast(Measure.ACCURACY), (), 1, 0.02),

@@ -84,9 +84,10 @@ def test_E7_a_loss_among_the_cases_that_fit_is_a_regression_beside_the_overflow(
 
 
 def test_E7_a_killed_run_is_to_be_finished_and_not_to_be_asked_more_cases() -> None:
-    check = found("accuracy", [RIGHT] * 8 + [None] * 172)
-    message = describe_check_reason(check)
-    assert mentions(message, "172 of 180 cases", "toolbelt eval resume --retry-errors")
+    killed = [RIGHT] * 8 + [None] * 172
+    assert mentions(describe_check_reason(found("complete", killed)), "172 of 180 trials", "toolbelt eval resume")
+    message = describe_check_reason(found("accuracy", killed))
+    assert "toolbelt eval" not in message, "what is to be done is said once"
     assert "over 8 of 180 cases" in message
     assert "would decide" not in message
 
