@@ -86,7 +86,7 @@ class Run:
             old: What the arms are compared with; with `None`, each arm is compared with one of its own model.
             against: The arm that all are compared with.
             arms: Only these.
-            margin: Accuracy that may be lost, a fraction; that of `toolbelt eval compare` if `None`.
+            margin: Accuracy that may be lost, a fraction; 0.02 if `None`, or what the run was decided by.
             seed: Of what is drawn for intervals.
 
         Raises:
@@ -95,13 +95,11 @@ class Run:
         """
         # numpy and scipy
         from toolbelt.evals.analysis.comparison.compare import compare_runs
-        from toolbelt.evals.analysis.comparison.comparison import MARGIN
 
         with self.open_side() as new, nullcontext() if old is None else old.open_side() as before:
             sides = (new, None) if before is None else (before, new)
-            chosen = MARGIN if margin is None else margin
             return compare_runs(
-                *sides, against=against, arms=(arms,) if isinstance(arms, str) else arms, margin=chosen, seed=seed
+                *sides, against=against, arms=(arms,) if isinstance(arms, str) else arms, margin=margin, seed=seed
             )
 
     def report(self, folder: str | Path | None = None, *, progress: Progress | None = None) -> tuple[Path, ...]:

@@ -17,7 +17,7 @@ from toolbelt.evals.analysis.comparison.reason_text import describe_reasons
 from toolbelt.evals.analysis.evidence.sides import is_path, open_side
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import CommaList, interval_seed_option, margin_option, store_option
+from toolbelt.evals.cli.options import CommaList, interval_seed_option, own_margin_option, store_option
 from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.files import make_way_for, write_text
 from toolbelt.views.blocks import Note
@@ -59,7 +59,7 @@ _FLIPS = 5
     show_default=True,
     help="What is compared within A: the toolsets of each model, or the models with each toolset.",
 )
-@margin_option
+@own_margin_option
 @option(
     "--measure",
     "measures",
@@ -93,7 +93,7 @@ def compare(
     against: str | None,
     arms: tuple[str, ...],
     by: str,
-    margin: float,
+    margin: float | None,
     measures: tuple[str, ...],
     flips: int,
     details: bool,

@@ -19,7 +19,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.economics import has_savings
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import details_option, margin_option, store_option
+from toolbelt.evals.cli.options import details_option, own_margin_option, store_option
 from toolbelt.evals.exports.formats import FORMS, TABLES, export_run, find_form
 from toolbelt.evals.exports.schemas import SCHEMAS, read_schema
 from toolbelt.evals.running.store import RunStore
@@ -44,7 +44,7 @@ _STANDARD = "-"
     "--output", "-o", default="reports", show_default=True, metavar="FOLDER", help="A folder for the run is made in it."
 )
 @option("--baseline", metavar="FILE", help="What the run is compared with: a saved baseline, or another run.")
-@margin_option
+@own_margin_option
 @option(
     "--against",
     metavar="ARM",
@@ -59,7 +59,7 @@ def report(
     name: str,
     output: str,
     baseline: str | None,
-    margin: float,
+    margin: float | None,
     against: str | None,
     priced_as: str | None,
     details: bool,

@@ -132,14 +132,22 @@ _response_options = (
 details_option = option(
     "--details", is_flag=True, help="Show every measure of each arm: outcomes, coverage, abstention, latency, tokens."
 )
+_MARGIN_HELP = "Share of cases that may be lost: 0.02 is two percentage points."
 margin_option = option(
     "--margin",
     type=FiniteRange(min=0, max=1),
     default=MARGIN,
     show_default=True,
     metavar="SHARE",
-    help="Share of cases that may be lost: 0.02 is two percentage points.",
+    help=_MARGIN_HELP,
 )
+own_margin_option = option(
+    "--margin",
+    type=FiniteRange(min=0, max=1),
+    metavar="SHARE",
+    help=f"{_MARGIN_HELP}  [default: {MARGIN}, or that of the run, if it was run --until-decided]",
+)
+"""For commands that describe a run, and do not judge it by limits of their own."""
 interval_seed_option = option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),

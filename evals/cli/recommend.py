@@ -14,7 +14,7 @@ from toolbelt.command.options import config_option, json_option, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
-from toolbelt.evals.cli.options import margin_option, store_option
+from toolbelt.evals.cli.options import own_margin_option, store_option
 from toolbelt.evals.running.store import RunStore
 from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.config import read_config
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
 )
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
-@margin_option
+@own_margin_option
 @option("--sure", is_flag=True, help="Only what is sure; the exit code is 3 unless it is for every model.")
 @option("--details", is_flag=True, help="Show every reason, and the table of models and toolsets.")
 @option("--yaml", "as_yaml", is_flag=True, help="Print the entries for toolbelt.yaml alone, with their reasons.")
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @json_option
 def recommend(
     name: str,
-    margin: float,
+    margin: float | None,
     sure: bool,
     details: bool,
     as_yaml: bool,
@@ -128,7 +128,7 @@ def _exit_code(matrix: Matrix, *, sure: bool) -> int:
     return OK
 
 
-def _analyze(name: str, margin: float, store: str, config: str | None) -> tuple[Matrix, Ranking | None]:
+def _analyze(name: str, margin: float | None, store: str, config: str | None) -> tuple[Matrix, Ranking | None]:
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
     from toolbelt.evals.analysis.matrix.ranking import rank_arms

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison, Measure
+from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
@@ -62,12 +62,10 @@ def _compare_arms(store: RunStore, summary: RunSummary) -> Comparison | None:
     from toolbelt.evals.analysis.comparison.pairing import pair_by_model
     from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 
-    row = store.get(summary.run)
-    margin = MARGIN if row.plan.decision is None else row.plan.decision.margin
-    side = StoredRun(store, row)
+    side = StoredRun(store, store.get(summary.run))
     pairing = pair_by_model(side)
     with progress("comparing arms", len(pairing.pairs)) as advance:
-        return compare_arms(side, side, pairing, margin=margin, measures=_RESULT_MEASURES, advance=advance)
+        return compare_arms(side, side, pairing, measures=_RESULT_MEASURES, advance=advance)
 
 
 def _compare_toolsets(store: RunStore, summary: RunSummary) -> Matrix:

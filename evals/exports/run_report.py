@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from toolbelt.errors import ToolbeltError
-from toolbelt.evals.analysis.comparison.comparison import MARGIN, Comparison
+from toolbelt.evals.analysis.comparison.comparison import Comparison, find_margin
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.economics import ArmEconomics, economics_data, run_economics
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
@@ -53,7 +53,7 @@ class ReportOptions:
 
     Attributes:
         baseline: What the run is compared with; with `None` its arms are compared with each other.
-        margin: Accuracy that may be lost, a fraction.
+        margin: Accuracy that may be lost, a fraction; see `find_margin`.
         against: Which of the run's arms the others are compared with, given the arms; each with one of its own model
             if `None`, see `pair_by_model`.
         priced_as: A model whose prices are taken for those that have none.
@@ -61,7 +61,7 @@ class ReportOptions:
     """
 
     baseline: Side | None = None
-    margin: float = MARGIN
+    margin: float | None = None
     against: Callable[[Sequence[ArmName]], int] | None = None
     priced_as: str | None = None
     models: ModelTable | None = None
@@ -222,7 +222,7 @@ def analyze_run(
         from toolbelt.evals.analysis.gate.gate import check_run
 
         with progress("comparing arms", len(side.arms)) as advance:
-            gate = check_run(side, Limits(options.margin), options.baseline, advance=advance)
+            gate = check_run(side, Limits(find_margin(side.about, options.margin)), options.baseline, advance=advance)
         return replace(findings, comparison=gate.comparison, gate=gate)
     against = None if options.against is None else options.against(side.arms)
     if len(side.arms) < 2:
@@ -240,7 +240,7 @@ def analyze_run(
 
 
 def _build_matrix(
-    summary: RunSummary, side: Side, margin: float, config: str | None, progress: Progress
+    summary: RunSummary, side: Side, margin: float | None, config: str | None, progress: Progress
 ) -> Matrix | None:
     """The run as models × toolsets, if it is of a suite or has several toolsets that a model could be given."""
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix

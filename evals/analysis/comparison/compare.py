@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.amounts import compare_amounts
 from toolbelt.evals.analysis.comparison.comparability import find_incomparable, find_mismatches, find_side_notes
-from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
+from toolbelt.evals.analysis.comparison.comparison import (
+    LEVEL,
+    ArmComparison,
+    Comparison,
+    Contrast,
+    Measure,
+    find_margin,
+)
 from toolbelt.evals.analysis.comparison.explanations import (
     MOST_FLIPS,
     find_confusions,
@@ -82,7 +89,7 @@ def compare_runs(
     against: str | None = None,
     arms: Sequence[str] = (),
     by: Contrasted = Contrasted.TOOLSET,
-    margin: float = MARGIN,
+    margin: float | None = None,
     measures: Sequence[Measure] = tuple(Measure),
     seed: int = 0,
     progress: Progress = no_progress,
@@ -95,7 +102,7 @@ def compare_runs(
         against: Name of the old arm that all others are compared with, see `pair_by_names`.
         arms: Names of the arms that are judged; all if empty.
         by: Within one side and without `against`: whether toolsets or models are compared.
-        margin: Share that may be lost, 0 or more.
+        margin: Share that may be lost, 0 or more; see `find_margin`.
         measures: See `compare_arms`.
         seed: Of resampling.
         progress: Shows how many pairs are compared.
@@ -128,7 +135,7 @@ def compare_arms(
     new: Side,
     pairing: Pairing,
     *,
-    margin: float = MARGIN,
+    margin: float | None = None,
     measures: Sequence[Measure] = tuple(Measure),
     seed: int = 0,
     resamples: int = RESAMPLES,
@@ -141,7 +148,7 @@ def compare_arms(
         old: What is compared with.
         new: What is judged; the same where arms of one run are compared.
         pairing: Which arms.
-        margin: Share that may be lost, 0 or more.
+        margin: Share that may be lost, 0 or more; see `find_margin`.
         measures: Which; those that are shares get verdicts, with p values adjusted over all of them and all pairs.
         seed: Of resampling.
         resamples: Drawn for an interval or a test that is not exact.
@@ -154,6 +161,7 @@ def compare_arms(
     Raises:
         ValueError: the margin is out of range, or there are too few resamples.
     """
+    margin = find_margin(new.about, margin)
     reasons = find_incomparable(old.about, new.about)
     designs = [
         design for about in (old.about, new.about) for design in (about.sequential, about.top_up) if design is not None

@@ -15,6 +15,12 @@ MARGIN = 0.02
 LEVEL = 0.95
 
 
+def find_margin(side: SideInfo, margin: float | None) -> float:
+    """The margin that a side is judged by: the one given, else the side's own, else two points."""
+    own = MARGIN if side.margin is None else side.margin
+    return own if margin is None else margin
+
+
 class Measure(StrEnum):
     """What is compared."""
 

@@ -280,8 +280,10 @@ def _describe_looks(side: SideInfo, name: str) -> str:
     design = side.sequential
     assert design is not None  # noqa: S101  what the note is of
     when = f"after {side.cases:,} of {plural(design.cases, 'case')}" if design.is_decided else "not decided"
+    margin = "" if side.margin is None else f" by a margin of {100 * side.margin:g} points"
     return (
-        f"{name[0].upper()}{name[1:]} is run until it is decided: {when}, look {design.look} of {design.looks}. "
+        f"{name[0].upper()}{name[1:]} is run until it is decided{margin}: {when}, "
+        f"look {design.look} of {design.looks}. "
         f"Intervals are of {design.level:.2%} here, so that all looks together err as a single one of 95%."
     )
 

@@ -177,6 +177,7 @@ class SideInfo:
             baseline all count as recorded.
         top_up: Set where arms were asked further than others; `epochs` is the most of them.
         sequential: Set where the cases are those of a run that may stop early, whose bounds hold for comparisons.
+        margin: What such a run is decided by, a fraction; `None` of other runs, and in a baseline.
     """
 
     name: str
@@ -199,6 +200,7 @@ class SideInfo:
     tools: Mapping[str, str] = field(default_factory=dict)
     responses: tuple[ModelResponses, ...] = ()
     sequential: SequentialInfo | None = None
+    margin: float | None = None
     top_up: TopUpInfo | None = None
 
     def epochs_of(self, arm: ArmName) -> int:

@@ -71,6 +71,7 @@ class StoredRun:
             tools=plan.tools,
             responses=read_responses(self._connection, row.run, len(plan.arms)),
             sequential=_describe_design(plan),
+            margin=None if plan.decision is None else plan.decision.margin,
             top_up=_describe_top_up(plan, self._arms),
         )
         self._last: tuple[int, CaseTable] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toolbelt.evals.analysis.comparison.comparability import find_side_notes
-from toolbelt.evals.analysis.comparison.comparison import MARGIN
+from toolbelt.evals.analysis.comparison.comparison import find_margin
 from toolbelt.evals.analysis.comparison.paired_cases import find_uneven_clusters, measure_clusters, pair_cases
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.matrix.candidates import can_assign_toolset, is_fixed
@@ -31,7 +31,7 @@ from toolbelt.models.project_models import ProjectModel
 def build_matrix(
     summary: RunSummary,
     side: Side,
-    margin: float = MARGIN,
+    margin: float | None = None,
     *,
     own_models: Sequence[ProjectModel] | None = None,
     advance: Callable[[int], object] | None = None,
@@ -41,13 +41,14 @@ def build_matrix(
     Args:
         summary: Of the run.
         side: The same run, case by case.
-        margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more.
+        margin: Accuracy that may be lost for a smaller toolset, a fraction, 0 or more; see `find_margin`.
         own_models: What the project says of models already; `None` where its file is not at hand.
         advance: Called with the number of pairs of arms compared.
 
     Raises:
         ValueError: the margin is out of range, or the two are not of the same arms.
     """
+    margin = find_margin(side.about, margin)
     if not 0 <= margin <= 1:
         raise ValueError(f"A margin lies in 0..1; {margin} does not.")
     if [arm.key for arm in side.arms] != [(arm.model, arm.toolset, arm.variant) for arm in summary.arms]:

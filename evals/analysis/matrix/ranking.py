@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from toolbelt.evals.analysis.comparison.comparison import MARGIN, ArmComparison, Contrast, Measure
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Contrast, Measure, find_margin
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
@@ -99,14 +99,14 @@ class Ranking:
 
 
 def rank_arms(
-    summary: RunSummary, side: Side, margin: float = MARGIN, *, advance: Callable[[int], object] | None = None
+    summary: RunSummary, side: Side, margin: float | None = None, *, advance: Callable[[int], object] | None = None
 ) -> Ranking | None:
     """Rank the arms of a run that can be used, over all models and toolsets.
 
     Args:
         summary: Of the run.
         side: The same run, case by case.
-        margin: Accuracy that may be lost, a fraction.
+        margin: Accuracy that may be lost, a fraction; see `find_margin`.
         advance: Called with the number of arms compared.
 
     Returns:
@@ -116,6 +116,7 @@ def rank_arms(
     from toolbelt.evals.analysis.comparison.compare import compare_arms
     from toolbelt.evals.analysis.comparison.pairing import Pairing
 
+    margin = find_margin(side.about, margin)
     usable = [place for place, arm in enumerate(summary.arms) if arm.scored and not _is_for_orientation(arm)]
     if len(usable) < 2:
         return None

@@ -60,7 +60,10 @@ def test_X6_a_clear_loss_stops_the_run_and_later_commands_use_its_bounds(
     assert (contrast["verdict"], compared["level"]) == ("regression", look["level"])
     stored = look["verdicts"]["local/bm25 · loadout:blind"]
     assert (contrast["low"], contrast["high"]) == (stored["low"], stored["high"])
-    assert any("is run until it is decided: after 42 of 120 cases, look 1 of 4" in note for note in compared["notes"])
+    assert any(
+        "is run until it is decided by a margin of 2 points: after 42 of 120 cases, look 1 of 4" in note
+        for note in compared["notes"]
+    )
 
 
 def test_X6_what_is_saved_is_reported(toolbelt: Toolbelt, work: str) -> None:
@@ -70,12 +73,17 @@ def test_X6_what_is_saved_is_reported(toolbelt: Toolbelt, work: str) -> None:
     assert "Stopped after 42 of 120 cases, as the comparison was decided." in ran.out
 
 
-def test_X6_the_result_of_a_run_uses_the_margin_it_stopped_by(toolbelt: Toolbelt, work: str) -> None:
+def test_X6_a_run_is_described_by_the_margin_it_stopped_by(toolbelt: Toolbelt, work: str) -> None:
     options = ("-t", "full,loadout:all", "--until-decided", "--margin", "0.1")
     ran = toolbelt("eval", "run", "-d", work, *options, "--json")
     result = json.loads(ran.out)["result"]
     assert "loadout:all: no_regression" in ran.err
     assert (result["margin"], result["others"]) == (0.1, [{"arm": 1, "finding": "not_worse"}])
+    for command, key in (("compare", ""), ("recommend", ""), ("recommend", "ranking"), ("report", "result")):
+        shown = json.loads(toolbelt("eval", command, "--json").out)
+        assert (shown[key] if key else shown)["margin"] == 0.1, (command, key)
+    compared = json.loads(toolbelt("eval", "compare", "--margin", "0.02", "--json").out)
+    assert (compared["margin"], compared["contrasts"][0]["verdict"]) == (0.02, "insufficient_data")
 
 
 def test_X6_where_nothing_changed_all_is_asked_and_what_the_margin_takes_is_reported(
