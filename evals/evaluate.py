@@ -318,7 +318,7 @@ def gate_run(
                 against = stack.enter_context(open_side(of, at))
             if not top_up:
                 side = stack.enter_context(open_side(name, path))
-                return gate.gate_run(side, limits, against, arms=_names(arms), seed=seed)
+                return gate.gate_sides(side, limits, against, arms=_names(arms), seed=seed)
             if against is None:
                 raise ToolbeltError("top_up asks as many epochs as the baseline has; name one.")
             reporter = CallbackReporter(on_note, on_trial)

@@ -16,7 +16,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.compare import Progress, no_progress
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
-from toolbelt.evals.analysis.gate.gate import gate_run
+from toolbelt.evals.analysis.gate.gate import gate_sides
 from toolbelt.evals.analysis.gate.verdict import AskedFurther, GateResult, Limits
 from toolbelt.evals.execution import Started, continue_run, ignore
 from toolbelt.evals.running.plan import Plan
@@ -42,7 +42,7 @@ def gate_and_top_up(
     progress: Progress = no_progress,
     started: Started = ignore,
 ) -> GateResult:
-    """Check a run as `gate_run` does, and ask an epoch more of its open arms for as long as that may decide it.
+    """Check a run as `gate_sides` does, and ask an epoch more of its open arms for as long as that may decide it.
 
     Args:
         path: The file of runs.
@@ -51,9 +51,9 @@ def gate_and_top_up(
         limits: What is tolerated.
         options: How models are asked; caps are of the whole run, what was asked before included.
         reporter: Gets notes and the trials.
-        arms: As for `gate_run`.
-        seed: As for `gate_run`.
-        progress: As for `gate_run`.
+        arms: As for `gate_sides`.
+        seed: As for `gate_sides`.
+        progress: As for `gate_sides`.
         started: As for `start_run`; called for each epoch that is asked.
 
     Raises:
@@ -71,7 +71,7 @@ def gate_and_top_up(
         with RunStore(path, must_exist=True) as store:
             stored = store.get(row.run)
             row = replace(stored, plan=plan)
-            result = gate_run(StoredRun(store, row), limits, baseline, arms=arms, seed=seed, progress=progress)
+            result = gate_sides(StoredRun(store, row), limits, baseline, arms=arms, seed=seed, progress=progress)
             if design is None or is_unfinished or result.comparison is None or not result.comparison.is_comparable:
                 return result
             further = () if reason else find_open(result, plan)

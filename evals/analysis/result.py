@@ -132,7 +132,7 @@ def find_result(summary: RunSummary, comparison: Comparison | None = None) -> Ru
         comparison: Of its own arms; any other counts as none.
     """
     results = find_results(summary, comparison)
-    return max(results, key=_merit, default=_no_choice(summary, None, _margin(comparison)))
+    return max(results, key=_rank_key, default=_no_choice(summary, None, _margin(comparison)))
 
 
 def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[RunResult, ...]:
@@ -171,7 +171,7 @@ def _margin(comparison: Comparison | None) -> float:
     return MARGIN if comparison is None else comparison.margin
 
 
-def _merit(result: RunResult) -> tuple[bool, float, float]:
+def _rank_key(result: RunResult) -> tuple[bool, float, float]:
     arm = result.recommended or result.reference
     if arm is None:
         return False, 0.0, 0.0

@@ -93,7 +93,7 @@ class Documents:
         """A page on what differs between two runs: their arms of the same names.
 
         Raises:
-            ToolbeltError: a run is not there, or no arm of one has a namesake in the other.
+            ToolbeltError: a run is not there, or no arm of one has the name of an arm of the other.
         """
         # numpy and scipy
         from toolbelt.evals.analysis.comparison.compare import compare_runs

@@ -344,7 +344,7 @@ class _IndexBuilder:
                 firsts[number] = first
         for line in read_lines(handle, self._source):
             if line.number in firsts:
-                message = f"The id {line.data['id']!r} stands in line {firsts[line.number]} already."
+                message = f"The id {line.data['id']!r} is also in line {firsts[line.number]}."
                 yield Finding("duplicate-id", Severity.ERROR, message, self._source, line.number)
 
     def _all_excluded(self) -> Finding:

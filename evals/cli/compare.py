@@ -65,7 +65,7 @@ _FLIPS = 5
     "measures",
     type=Choice(_SHARES),
     multiple=True,
-    help="What gets a verdict; again for more.  [default: accuracy and solved]",
+    help="Measures that are judged; again for more.  [default: accuracy and solved]",
 )
 @option(
     "--flips",

@@ -65,7 +65,7 @@ def split(
     """Hold a part of DATASET, a shipped name, a folder or a file of cases, out: to tune on one, and prove on the other.
 
     No cluster is ever in both parts. Each kind has its share of clusters in both, to the nearest whole one, and at
-    least one; a kind with a single cluster stays in dev. The draw goes by a hash of the cluster's name: cases added
+    least one; a kind with a single cluster stays in dev. The draw uses a hash of the cluster's name: cases added
     to a cluster follow it, and for each new cluster at most one other of its kind changes sides. What has more than the
     share of its kind's cases, and more than most, stays in dev and is named.
 

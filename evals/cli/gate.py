@@ -185,9 +185,9 @@ def gate(
 
             judge = partial(gate_and_top_up, Path(store), name, against, limits, execution, EvalConsoleReporter())
         else:
-            from toolbelt.evals.analysis.gate.gate import gate_run
+            from toolbelt.evals.analysis.gate.gate import gate_sides
 
-            judge = partial(gate_run, stack.enter_context(open_side(name, Path(store))), limits, against)
+            judge = partial(gate_sides, stack.enter_context(open_side(name, Path(store))), limits, against)
         result = judge(arms=arms, seed=seed, progress=progress)
     failures = [*_show(result, as_json=as_json, details=details), *_write_files(result, junit, markdown)]
     for failure in failures:  # the verdict is reported all the same, and a regression stays one

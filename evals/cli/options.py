@@ -107,7 +107,7 @@ _engine_option = option(
     default=str(ONE_PROCESS),
     show_default=True,
     metavar="E",
-    help="What runs the trials: process (this one), dask (a worker a core, started here), dask:N (N of them), or "
+    help="What runs the trials: process (this one), dask (one worker per core, started here), dask:N (N of them), or "
     "dask:HOST:PORT (the workers of a running scheduler, which open the same files and have the keys). Caps and "
     "--max-concurrency hold for all workers together.",
 )

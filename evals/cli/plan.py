@@ -42,7 +42,7 @@ _FINEST = 0.001
     "--margin",
     type=FiniteRange(min=_FINEST, max=1, max_open=True),
     metavar="M",
-    help="A loss in accuracy that is to be ruled out where there is none, as a gate does.",
+    help="A loss in accuracy to rule out where there is none, as a gate does.",
 )
 @option("--cases", type=click.IntRange(1, MOST_CASES), metavar="N", help="Report what N cases can show.")
 @option(
@@ -172,7 +172,7 @@ _COLUMNS: Mapping[str, tuple[str, Callable[[Any], str]]] = MappingProxyType(
 
 def _explain(power: float, cluster_size: float, correlation: float) -> str:
     text = (
-        f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests that verdicts go by. The discordance "
+        f"At a power of {power:.0%} and a level of 95%, two-sided, by the tests of verdicts. The discordance "
         "is the share of cases that just one of the two arms answers rightly."
     )
     if cluster_size == 1:

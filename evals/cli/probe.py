@@ -57,7 +57,7 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
     multiple=True,
     metavar="KEY",
     envvar="TOOLBELT_PROBE_CHECK",
-    help="Only this check, and the first, which the others rest on; again or with commas for more.  [default: all]",
+    help="Only this check, and the first, which the others need; again or with commas for more.  [default: all]",
 )
 @option(
     "--require",

@@ -16,7 +16,7 @@ from toolbelt.evals.cli.estimates import format_estimate
 from toolbelt.evals.models.opening import OPENERS, ModelOptions, open_price
 from toolbelt.evals.probing.checks import ProbePlan, get_check, pick_checks
 from toolbelt.evals.probing.costs import ProbeEstimate, estimate_probe
-from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open_checks
 from toolbelt.evals.probing.results import ProbeResult, total_cost
 from toolbelt.evals.probing.runner import ProbeSettings
 from toolbelt.evals.running.client import RetryPolicy
@@ -97,7 +97,7 @@ class PreparedProbe:
 
 
 def _find_left(wanted: ProbePlan, unfinished: ProbeResult | None) -> tuple[str, ...]:
-    return find_open(() if unfinished is None else unfinished.checks, wanted.planned)
+    return find_open_checks(() if unfinished is None else unfinished.checks, wanted.planned)
 
 
 def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedProbe, ...]]:

@@ -67,12 +67,12 @@ def recommend(
     """The recommended toolset of each model of RUN (an id, the beginning of one, or `latest`).
 
     The smallest that is surely not worse than the model's best by more than the margin. Where the cases are too few
-    to be sure of a smaller one, the best as measured, which is said not to be sure where another may be better. A
+    to be sure of a smaller one, the best as measured, which is marked as not sure where another may be better. A
     model has none where nothing was scored, its cases are drafts, it hardly ever called a right tool, or it was asked
     with one toolset alone. The exit code is 3 where no model has one.
 
-    toolbelt.yaml names a toolset for a model, so what goes by the role of each case (`loadout`) is left out here. The
-    result of `toolbelt eval show` holds each toolset against the first instead, and may name another.
+    toolbelt.yaml names a toolset for a model, so what depends on the role of each case (`loadout`) is left out here.
+    The result of `toolbelt eval show` holds each toolset against the first instead, and may name another.
 
     With it comes a ranking of all models and toolsets by accuracy, with ties, cost and latency, what these cases allow
     to conclude, and what more of them would cost.

@@ -78,7 +78,7 @@ class FolderState:
         if isinstance(data.get("id"), str):
             first = self.ids.setdefault(id_digest(data["id"]), line.number)
             if first != line.number:
-                message = f"The id {data['id']!r} stands in line {first} already."
+                message = f"The id {data['id']!r} is also in line {first}."
                 yield Finding("duplicate-id", Severity.ERROR, message)
         if isinstance(data.get("query"), str):
             self.queries.add(id_digest(normalized_query(data["query"])))

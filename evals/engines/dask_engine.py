@@ -35,7 +35,7 @@ from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.evals.setup.inputs import ChosenCases
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 
-SALVAGE_SECONDS = 10.0
+COLLECT_SECONDS = 10.0
 """How long chunks under way may take to return what has ended, once the user interrupts the run."""
 _CHUNKS_A_WORKER = 2
 """Under way: one is asked, and the next is there when it has ended."""
@@ -108,7 +108,7 @@ class DaskEngine:
         except (_Lost, CommClosedError):
             self._stop("the Dask scheduler was lost; what workers have asked is collected when the run goes on there")
         except asyncio.CancelledError:
-            await self._salvage()
+            await self._collect_before_exit()
             raise
 
     async def close(self) -> None:
@@ -294,12 +294,12 @@ class DaskEngine:
         if reason not in self.reasons:
             self.reasons.append(reason)
 
-    async def _salvage(self) -> None:
+    async def _collect_before_exit(self) -> None:
         """Have the chunks under way end, and store what they return."""
         if self._client is None:
             return
         with contextlib.suppress(_Lost, OSError, TimeoutError, CancelledError):
-            async with asyncio.timeout(SALVAGE_SECONDS):
+            async with asyncio.timeout(COLLECT_SECONDS):
                 await self._client.run(parts.interrupt, self.setup.run, on_error="ignore")
                 for future in list(self._under_way.values()):
                     with contextlib.suppress(KilledWorker):

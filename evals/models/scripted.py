@@ -189,7 +189,7 @@ class _EntryReader:
         self._check_keys(data, ("when", "replies"), "an entry", *place)
         when = self._typed(data, "when", str, "text that is not blank", *place)
         if when is not None and not when.strip():
-            self._add("wrong-type", "`when` must be text that is not blank; `*` stands for any message.", *place)
+            self._add("wrong-type", "`when` must be text that is not blank; `*` matches any message.", *place)
         replies = self._typed(data, "replies", list, "a list", *place)
         for key, value in (("when", when), ("replies", replies)):
             if value is None and isinstance(data, dict) and key not in data:

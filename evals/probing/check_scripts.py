@@ -51,7 +51,7 @@ def one_tool(tools: ProbeTools) -> CheckScript:
     def script(answers: Sequence[ReplyOrError]) -> Step:
         match list(answers):
             case [Reply(calls=(), usage=Usage(prompt_tokens=int()))]:
-                return CheckRequest(request.messages, tools.sight())
+                return CheckRequest(request.messages, tools.offer_long_prompt())
             case [Reply(), ModelError(failure=Failure.TOOLS_NOT_SEEN) as unseen]:
                 return judge_failure(unseen)
             case [Reply() as reply, *_]:

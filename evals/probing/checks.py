@@ -55,11 +55,13 @@ CHECKS: tuple[ProbeCheck, ...] = (
     ProbeCheck("nested_arguments", "Nested arguments", "Arguments are objects and lists within each other."),
     ProbeCheck("enum_arguments", "Enum arguments", "Arguments are of a few values that the schema lists."),
     ProbeCheck(
-        "unicode", "Unicode", "Descriptions, listed values and arguments are not ASCII, and are to come back whole."
+        "unicode", "Unicode", "Descriptions, listed values and arguments are not ASCII, and must come back whole."
     ),
     ProbeCheck("long_name", "Long name", "The tool's name has 64 letters, the most that every provider takes."),
     *(
-        ProbeCheck(tools_key(count), f"{count} tools", f"{count} tools are offered, and the one named is to be called.")
+        ProbeCheck(
+            tools_key(count), f"{count} tools", f"{count} tools are offered, and the one that is named must be called."
+        )
         for count in TOOL_COUNTS
     ),
     ProbeCheck("empty_parameters", "No parameters", "The tool takes no arguments."),

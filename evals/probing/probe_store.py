@@ -44,7 +44,7 @@ _RULES = (
 NOTHING_PROBED = "Nothing has been probed here yet: toolbelt model probe"
 
 
-def find_open(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
+def find_open_checks(checks: Iterable[CheckResult], planned: Iterable[str]) -> tuple[str, ...]:
     """Keys of planned checks that did not run, or show nothing about the model."""
     ended = {check.key for check in checks if not check.outcome.is_open}
     return tuple(key for key in planned if key not in ended)

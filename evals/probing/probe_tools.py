@@ -120,14 +120,14 @@ class ProbeTools:
         """An offer of the named tools, in that order."""
         return self.renderer.offer(f"probe/{name}" for name in names)
 
-    def sight(self) -> Offer:
+    def offer_long_prompt(self) -> Offer:
         """An offer of `get_weather` and so many others that a prompt without them is noticeably shorter: 800 tokens."""
-        return self.renderer.offer(["probe/get_weather", *(tool.id for tool in self._museum[:12])])
+        return self.renderer.offer(["probe/get_weather", *(tool.id for tool in self._filler_tools[:12])])
 
     def crowd(self, count: int) -> tuple[Offer, str]:
         """An offer of `count` similar tools, and the name of one from the middle."""
-        return self.renderer.offer(tool.id for tool in self._museum[:count]), _CROWD[count * 5 // 8].name
+        return self.renderer.offer(tool.id for tool in self._filler_tools[:count]), _CROWD[count * 5 // 8].name
 
     @property
-    def _museum(self) -> Sequence[Tool]:
+    def _filler_tools(self) -> Sequence[Tool]:
         return [tool for tool in self.renderer.catalog.tools if tool.plugin == "museum"]

@@ -15,7 +15,7 @@ from toolbelt.evals.models.model import Model
 from toolbelt.evals.probing.check_scripts import make_scripts
 from toolbelt.evals.probing.checks import FIRST, MAX_TOKENS, ProbePlan
 from toolbelt.evals.probing.costs import Tally
-from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open_checks
 from toolbelt.evals.probing.probe_tools import ProbeTools
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult, ProbeResult
 from toolbelt.evals.probing.script import CheckRequest, CheckScript, CheckVerdict, ReplyOrError, one_line
@@ -200,7 +200,7 @@ class Prober:
         """
         tools = ProbeTools(self.settings.counter, self.settings.form)
         scripts = make_scripts(tools)
-        left = list(find_open(self.probes.ended(self.probe).values(), self.planned))
+        left = list(find_open_checks(self.probes.ended(self.probe).values(), self.planned))
         if FIRST in left:
             left.remove(FIRST)
             await self._worker(iter([FIRST]), scripts, tools)

@@ -52,8 +52,8 @@ class RankerMeasures:
     scored: Count = field(metadata=described("that the ranker could search", "cases"))
     unscored: Mapping[str, int] = field(metadata=described("that it could not search, by reason: in no mean", "cases"))
     recall_at_1: Mean = field(metadata=described("best share, over accepted answers, of its tools found first"))
-    recall_at_5: Mean = field(metadata=described("likewise, within the first 5"))
-    recall_at_10: Mean = field(metadata=described("likewise, within the first 10"))
+    recall_at_5: Mean = field(metadata=described("the same, within the first 5"))
+    recall_at_10: Mean = field(metadata=described("the same, within the first 10"))
     mrr: Mean = field(
         metadata=described("one by the place of the first right tool; 0 where none is within the first 100")
     )

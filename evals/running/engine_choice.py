@@ -66,7 +66,7 @@ def parse_engine(text: str) -> EngineChoice:
     if _ADDRESS.fullmatch(where) is None or int(where.rpartition(":")[2]) > _LAST_PORT:
         raise ToolbeltError(
             f"{where!r} is no address of a scheduler: write HOST:PORT or tls://HOST:PORT after `dask:`, such as "
-            "dask:10.0.0.5:8786; or how many workers are to be started here, such as dask:4."
+            "dask:10.0.0.5:8786; or the number of workers to start here, such as dask:4."
         )
     return EngineChoice(is_dask=True, address=where)
 

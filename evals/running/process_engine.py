@@ -122,8 +122,8 @@ class ProcessEngine:
                 self._add_reason(f"{model}: {unanswered}")
                 continue
             await self.store.add_trial(self.run, record)  # others get a turn here, even where no model is waited for
-            self._mind_errors(record)
-            self._mind_faults(record)
+            self._note_errors(record)
+            self._note_faults(record)
             self.watcher.finished(record)
 
     def _keep_cases(self, position: int) -> None:
@@ -139,7 +139,7 @@ class ProcessEngine:
             self._kept[each] = True
         self.store.add_cases(self.run, map(self.cases.case, coming))
 
-    def _mind_errors(self, record: TrialRecord) -> None:
+    def _note_errors(self, record: TrialRecord) -> None:
         """Leave out a model whose requests only fail, because every trial would wait for a server that is down."""
         model = self.plan.arms[record.arm].model
         if record.outcome != Outcome.ERROR:
@@ -150,7 +150,7 @@ class ProcessEngine:
             self.given_up.add(model)
             self._add_reason(f"{model}: {self._errors[model]} trials in a row failed, the last by {record.reason}")
 
-    def _mind_faults(self, record: TrialRecord) -> None:
+    def _note_faults(self, record: TrialRecord) -> None:
         """Leave out a model whose server answers without having seen what was asked (rule E4).
 
         An answer over few tools shows that the server answers, but not that it sees tools.

@@ -145,7 +145,7 @@ def run_to_end(runner: Runner) -> RunEnd:
     with runner.store.locks.claim(runner.run):
         runner.store.set_status(runner.run, "running")
         try:
-            with _calm_collector():
+            with _fewer_collections():
                 end = asyncio.run(_work(runner))
         except (KeyboardInterrupt, asyncio.CancelledError) as error:
             runner.store.set_status(runner.run, RunEnd.INTERRUPTED, "interrupted by the user")
@@ -159,7 +159,7 @@ def run_to_end(runner: Runner) -> RunEnd:
 
 
 @contextlib.contextmanager
-def _calm_collector() -> Iterator[None]:
+def _fewer_collections() -> Iterator[None]:
     """Keep the garbage collector from visiting litellm's hundred thousand objects again and again.
 
     That would take a tenth of a run. Objects made in a run are still collected, only less often.

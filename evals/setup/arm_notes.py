@@ -19,9 +19,9 @@ from toolbelt.text import plural
 SAMPLE = 50
 """Cases of the sample on which an arm is tried before a run."""
 _WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or send requests anyway with --ask-anyway."
-_BY_NAME = "That goes by the model's name, whatever {address} serves under it."
+_BY_NAME = "That is known from the model's name, whatever {address} serves under it."
 _RESERVED = "What is kept for an answer is --max-tokens."
-_KEPT = "That is by what was known when the run began; a new run goes by what is known now."
+_KEPT = "That is what was known when the run began; a new run uses what is known now."
 
 
 def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator[RunNote]:
@@ -36,7 +36,7 @@ def find_shortfalls(arms: Sequence[PreparedArm], cases: ChosenCases) -> Iterator
             text = f"nothing is padded in {shortfall.longer:,} of {tried}, whose definitions are longer already"
             yield RunNote(NoteKind.UNPADDED, f"{label}: {text}", (label,))
         if shortfall.lacking:
-            text = f"fewer distractors are to be had in {shortfall.lacking:,} of {tried}, in one only"
+            text = f"fewer distractors are available in {shortfall.lacking:,} of {tried}, in one only"
             yield RunNote(NoteKind.FEW_DISTRACTORS, f"{label}: {text} {shortfall.fewest:,}", (label,))
 
 

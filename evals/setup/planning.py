@@ -85,7 +85,7 @@ def make_plan(
             reporter.note(RunNote(NoteKind.FINDING, str(finding), (dataset.name,), is_warning=True))
     drafts = sum(map(dataset.is_draft, indices)) if dataset.drafts else 0
     if drafts:
-        text = f"{plural(drafts, 'draft')} that nobody has reviewed: good for a look, not for a proof"
+        text = f"{plural(drafts, 'draft')} that nobody has reviewed: no verdict can be based on drafts"
         reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
     reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}

@@ -45,8 +45,8 @@ def note_probes(store: Path, plan: Plan, project: Project, reporter: EvalReporte
             where = f" at {probe.api_base}" if probe.api_base else ""
             named = shlex.join(("toolbelt", "model", "probes", probe.model, *_store_arguments(store)))
             text = (
-                f"{probe.model}: its probe of {shown_day(probe.created)}{where} says otherwise than what is known, by "
-                f"which this run goes: {'; '.join(contradictions)}. To go by the probe, say so under `models` in "
+                f"{probe.model}: its probe of {shown_day(probe.created)}{where} disagrees with the facts that this "
+                f"run uses: {'; '.join(contradictions)}. To use those of the probe, write them under `models` in "
                 f"toolbelt.yaml; the entry: {named}"
             )
             reporter.note(RunNote(NoteKind.PROBE, text, (probe.model,)))

@@ -134,7 +134,7 @@ def _expand(spec: ToolsetSpec, names: _Names) -> tuple[ToolsetSpec, ...]:
             return (_look_up(spec, names),)
     if not useful:
         raise ToolbeltError(
-            f"None of the {TOOLSETS[spec.kind].name_of}s that '{spec}' stands for matches anything of catalog "
+            f"None of the {TOOLSETS[spec.kind].name_of}s that '{spec}' matches has a tool of catalog "
             f"{names.catalog.name!r}: {', '.join(matching)}."
         )
     return tuple(replace(spec, name=name) for name in useful)

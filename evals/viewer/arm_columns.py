@@ -58,7 +58,7 @@ def arm_columns(summary: RunSummary, comparison: Comparison | None, result: RunR
         against = names.pop() if len(names) == 1 else "the arm that each is compared with"
         columns[1:1] = [
             Column("difference", f"Accuracy less that of {against}, in percentage points."),
-            Column("finding", "What the difference comes to, at 95%.", is_text=True),
+            Column("finding", "What the difference shows, at 95%.", is_text=True),
         ]
         for place, (arm, row) in enumerate(zip(summary.arms, cells, strict=True)):
             row[1:1] = _finding(arm, pairs.get(place), comparison)

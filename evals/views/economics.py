@@ -42,7 +42,7 @@ READING = """\
   for a list that never changes.
 - **re-billed**: definitions stand before the messages, so that a change of the tool list makes all behind the first
   changed tool worthless. This much less would be paid, cached within conversations, had the lists not changed.
-- The cache is an ideal one: least lengths, rounding to blocks and time to live are ignored. What repeats what goes by
+- The cache is an ideal one: least lengths, rounding to blocks and time to live are ignored. What repeats what is
   our estimate, scaled to the tokens that the provider reported, where it did. Trials that were not scored are left
   out.
 - **really read** and **really paid**, where they are shown: tokens from the cache and cost, as the provider reported

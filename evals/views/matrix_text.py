@@ -159,7 +159,7 @@ def exception(matrix: Matrix) -> str:
     """What `toolbelt.yaml` cannot name although it may be the best, to stand after "for toolbelt.yaml"; often empty."""
     by_case = [name for note in matrix.notes if isinstance(note, UnassignableToolsets) for name in note.toolsets]
     by_role = [name for name in by_case if not is_oracle(name)]
-    return f", without {', '.join(by_role)}, which goes by role" if by_role else ""
+    return f", without {', '.join(by_role)}, which depends on the role" if by_role else ""
 
 
 def overflow_kind(cell: Cell) -> OverflowKind:

@@ -149,8 +149,8 @@ def _by_case(ranking: Ranking) -> Iterator[str]:
     label, spec = ranking.arms[0].arm.toolset_label, find_toolset(ranking.arms[0].arm.toolset)
     if spec is not None and not spec.is_assignable:
         yield (
-            f"{label} goes by the role of each case, so toolbelt.yaml cannot name it for a model: serve each role its "
-            "own (toolbelt serve NAME)."
+            f"{label} depends on the role of each case, so toolbelt.yaml cannot name it for a model: serve each role "
+            "its own (toolbelt serve NAME)."
         )
 
 

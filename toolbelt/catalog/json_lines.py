@@ -153,7 +153,7 @@ class _Rows:
             return
         if tool.id in self.lines:
             first = self.lines[tool.id]
-            self._refuse("duplicate-tool-id", f"The tool id {tool.id!r} stands in line {first} already.", number)
+            self._refuse("duplicate-tool-id", f"The tool id {tool.id!r} is also in line {first}.", number)
             return
         self.lines[tool.id] = number
         self._tools.setdefault(plugin, []).append(tool)

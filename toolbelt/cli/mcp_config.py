@@ -75,7 +75,7 @@ CLIENTS = MappingProxyType(
 @option("--entry", default="toolbelt", show_default=True, metavar="NAME", help="What the file calls the gateway.")
 @option("--write", is_flag=True, help="Change the file; --undo restores the backup.")
 @option("--undo", is_flag=True, help="Restore the file as it was before --write.")
-@option("--keep-originals", is_flag=True, help="Keep the entries of the servers that the gateway stands for.")
+@option("--keep-originals", is_flag=True, help="Keep the entries of the servers that the gateway replaces.")
 @source_options
 def config(
     loadout: str | None,
@@ -91,7 +91,7 @@ def config(
 ) -> None:
     """Print what to write into a client's file, so that it starts the gateway with LOADOUT or agent A; or write it.
 
-    The entries of the servers that the gateway stands for leave the file, or the client would show their tools twice.
+    The entries of the servers that the gateway replaces leave the file, or the client would show their tools twice.
     They move to a file that only you can read, where `from` in toolbelt.yaml finds them. Comments and layout stay.
     """
     if undo:

@@ -43,7 +43,7 @@ def list_models(
     Prices are USD for a million tokens.
 
     Without PATTERN or --provider: the models of toolbelt.yaml and the well-known ones. PATTERN is a part of a name; if
-    there is a * in it, which stands for anything, it is the whole name. `unknown` is what neither toolbelt.yaml nor
+    there is a * in it, which matches anything, it is the whole name. `unknown` is what neither toolbelt.yaml nor
     litellm's table says: it is not no.
     """
     project_config, table = open_models(config)

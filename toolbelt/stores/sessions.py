@@ -41,7 +41,7 @@ _TABLES = f"""
 _FIND = "SELECT revision, loaded FROM states WHERE agent = ? AND session = ?"
 # What a killed process left in the two files would be written over a copy that is put in the place of this one.
 _DAMAGED = (
-    "move it away, together with those beside it that end in -wal and -shm, to begin anew or to put a copy in its "
+    "move it away, together with those beside it that end in -wal and -shm, to start again or to put a copy in its "
     "place; it was left as it is"
 )
 _ADVICE = {
@@ -211,7 +211,7 @@ class SqliteSessionStore:
                 return tuple(stored)
         raise StorageError(
             f"What {str(self.path)!r} has of agent {agent!r} in session {session_id!r} is not a list of toolkits; "
-            "reset that session to begin it anew."
+            "reset that session to start it again."
         )
 
     @contextlib.contextmanager

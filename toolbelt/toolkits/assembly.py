@@ -112,10 +112,10 @@ def assemble(
             catalog, or a config without either, or that is no mapping; a catalog that knows none of the tools;
             toolkits of one key, or of a tool's.
     """
-    placed, strays = place(built_in, mcp, sub_app_tools, sub_apps)
+    placed, unbound = place(built_in, mcp, sub_app_tools, sub_apps)
     registry = ToolRegistry() if registry is None else registry
     there = tuple(Placed(tool, _REGISTERED) for tool in registry.get_all())
-    if wrong := [*strays, *_collisions((*there, *placed))]:
+    if wrong := [*unbound, *_collisions((*there, *placed))]:
         raise InvalidDefinitionError(*wrong)
     for entry in switched(placed, toolkits, catalog, tools_config, registry.get_all()):
         registry.register(entry.tool, plugin_id=entry.plugin_id)

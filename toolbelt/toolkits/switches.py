@@ -50,7 +50,7 @@ class ToolkitCatalog:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tools", require_items("The tools of a catalog of switches", self.tools, ToolSpec))
         object.__setattr__(self, "toolkits", require_items("The toolkits", self.toolkits, Toolkit))
-        if wrong := [*_shared_keys(self.tools, self.toolkits), *self._strangers()]:
+        if wrong := [*_shared_keys(self.tools, self.toolkits), *self._unknown_members()]:
             raise InvalidDefinitionError(*wrong)
         object.__setattr__(self, "toolkits", tuple(map(self._respelled, self.toolkits)))
 
@@ -246,7 +246,7 @@ class ToolkitCatalog:
         overrides = {spelled[member]: values for member, values in toolkit.overrides.items()}
         return replace(toolkit, member_tools=tuple(dict.fromkeys(spelled.values())), overrides=overrides)
 
-    def _strangers(self) -> Iterator[str]:
+    def _unknown_members(self) -> Iterator[str]:
         suggest = Suggester()
         for toolkit in self.toolkits:
             for member in toolkit.member_tools:

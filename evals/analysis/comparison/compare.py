@@ -120,8 +120,8 @@ def compare_runs(
     if new is not None and comparison.is_comparable and not comparison.pairs:
         here, there = (_first_labels(side) for side in (new, old))
         raise ToolbeltError(
-            f"No arm of {new.about.name} ({here}) has a namesake in {old.about.name} ({there}); "
-            "name with `against` the one that they are to be compared with."
+            f"No arm of {new.about.name} ({here}) has an arm of the same name in {old.about.name} ({there}); "
+            "name with `against` the one to compare them with."
         )
     return comparison
 

@@ -105,7 +105,7 @@ def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str],
         elif chosen[0] in alone:
             why = "has no other of its model to be compared with"
         label = side.arms[chosen[0]].label
-        raise ToolbeltError(f"{label!r} {why}; name with `against` another arm that it is to be compared with.")
+        raise ToolbeltError(f"{label!r} {why}; name with `against` another arm to compare it with.")
     return Pairing(pairs, is_within=True, unfit=unfit, alone=alone)
 
 

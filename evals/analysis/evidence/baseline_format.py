@@ -356,7 +356,7 @@ def check_figures(head: CheckedHead, attempts_of: Callable[[int], Iterable[Seque
                 written = arm.child(name)
                 written.add_error(
                     "wrong-figure",
-                    f"{written.label} says {written.describe()}, but the cases come to {value}: they were changed, "
+                    f"{written.label} says {written.describe()}, but the cases give {value}: they were changed, "
                     f"perhaps in a merge; {_AGAIN}",
                 )
 

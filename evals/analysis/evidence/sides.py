@@ -62,7 +62,7 @@ def find_arm(arms: Sequence[ArmName], name: str) -> int:
     if len(places) > 1:
         shown = ", ".join(f"{arms[place].label!r} (#{place + 1})" for place in places[:10])
         more = f" and {len(places) - 10:,} more" if len(places) > 10 else ""
-        raise ToolbeltError(f"{len(places)} arms go by {name!r}; say which: {shown}{more}.")
+        raise ToolbeltError(f"{len(places)} arms have the name {name!r}; name one of them: {shown}{more}.")
     return places[0]
 
 

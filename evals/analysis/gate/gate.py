@@ -26,7 +26,7 @@ AMOUNTS = (Measure.DEFINITION_TOKENS, Measure.PROMPT_TOKENS, Measure.COST_USD)
 """What is compared besides the share."""
 
 
-def gate_run(
+def gate_sides(
     run: Side,
     limits: Limits,
     baseline: Side | None = None,

@@ -170,7 +170,7 @@ def _describe_run_reason(reason: RunReason) -> str:
             arms = "some of the arms alone"
             if reason.same is not None:
                 arms = f"the same {plural(reason.same, 'arm')} as in the baseline"
-            others = f"; {plural(reason.left_out, 'other')} not looked at, as --arm has it" if reason.left_out else ""
+            others = f"; {plural(reason.left_out, 'other')} excluded by --arm" if reason.left_out else ""
             return f"{arms}{others}"
         case _:
             assert_never(reason)
@@ -248,7 +248,7 @@ def _finished(reason: FinishedTrials) -> str:
     if reason.errors:
         return (
             f"{reason.errors:,} of {trials} ended with an error and are unscored; what follows holds "
-            "whatever would have become of them, but for tokens and cost, which are of the others alone. "
+            "whatever their outcome, but for tokens and cost, which are of the others alone. "
             f"Again: toolbelt eval resume {reason.run} --retry-errors"
         )
     unscored = f"; {reason.overflows:,} did not fit the model's window and are unscored" if reason.overflows else ""
@@ -306,7 +306,7 @@ def _minimum(reason: MinimumShare, verdict: Verdict) -> str:
     if share is None:
         nothing = _undecided((), "nothing was scored")
         if 0 < arm.overflows == arm.finished:
-            return f"{nothing}, as nothing fits the model's window; name with --arm those that are to reach it"
+            return f"{nothing}, as nothing fits the model's window; name with --arm those that must reach it"
         return nothing
     unscored = arm.planned - arm.scored
     figures = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"

@@ -138,7 +138,7 @@ def _no_best(reason: NoBest) -> str:
         case NothingMeasured.NO_TOOL_CALLING:
             return why or "It does not call tools."
         case NothingMeasured.ONLY_UNASSIGNABLE:
-            return "Only toolsets that no model can be given were scored: they go by the case, or are experiments."
+            return "Only toolsets that no model can be given were scored: they depend on the case, or are experiments."
         case NothingMeasured.NOTHING_SCORED:
             return f"Nothing was scored{clause}"
         case NothingMeasured.NOTHING_FITS:

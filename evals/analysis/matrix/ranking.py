@@ -120,7 +120,7 @@ def rank_arms(
     usable = [place for place, arm in enumerate(summary.arms) if arm.scored and not _is_for_orientation(arm)]
     if len(usable) < 2:
         return None
-    usable.sort(key=lambda place: _merit(summary.arms[place]))
+    usable.sort(key=lambda place: _rank_key(summary.arms[place]))
     best, *others = usable
     pairing = Pairing(tuple((best, place) for place in others), is_within=True)
     comparison = compare_arms(
@@ -172,7 +172,7 @@ def _is_for_orientation(arm: ArmSummary) -> bool:
     return bool(arm.variant) or is_oracle(arm.toolset)
 
 
-def _merit(arm: ArmSummary) -> tuple[float, float]:
+def _rank_key(arm: ArmSummary) -> tuple[float, float]:
     """The most accurate first; of equals, the one with the fewest prompt tokens."""
     return -(arm.accuracy.value or 0.0), arm.prompt_tokens or 0.0
 

@@ -22,7 +22,7 @@ NOTHING_ASKED = "a call without arguments, which says nothing about what was ask
 FAILED = "a call that failed or was refused"
 META_TOOL = "a call of one of the gateway's own tools"
 QUERY_START = "Write here what the user asked. The tool was called with"
-NO_WORDS = "an audit log does not have the user's words: each `query` is to be written anew, from the arguments in it"
+NO_WORDS = "an audit log does not have the user's words: each `query` must be rewritten, from the arguments in it"
 _KINDS = ("session", "call", "guard", "started", "lost")
 _MAX_VALUE_CHARS = 300
 

@@ -84,7 +84,7 @@ def read_csv(handle: BinaryIO, source: str) -> Iterator[TableRow]:
             columns = _unique(cells)
         elif len(cells) != len(columns):
             count = f"{len(cells)} cells where the header has {len(columns)}"
-            message = f"This row has {count}; a text with {separator!r} in it stands in quotes."
+            message = f"This row has {count}; put a text with {separator!r} in it in quotes."
             yield TableRow(line, {}, None, (Finding("columns", Severity.ERROR, message, source, line),))
         else:
             yield TableRow(line, dict(zip(columns, cells, strict=True)))

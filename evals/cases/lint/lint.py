@@ -136,7 +136,7 @@ class Leaks:
         named = {self._tools[tool_id].name for answer in case.answers for call in answer for tool_id in call.tools}
         for name in sorted(named):
             if mentions_tool(text, name):
-                message = f"The query names the tool {name!r} that is to be found; reword it, or tag the case {EASY!r}."
+                message = f"The query names the tool {name!r} that must be found; reword it, or tag the case {EASY!r}."
                 yield Finding("name-in-query", Severity.WARNING, message)
 
 

@@ -129,10 +129,10 @@ def _freely(history: History, offer: Offer, meta: KnownMetaTools | None) -> list
     if meta is not None:
         among = [at for at in among if offer.tools[at].name not in meta.names]
     plan = plan_calls(history, offer, among)
-    if meta is not None and not _has_selected(history, meta) and (wishes := _wanted(plan)):
+    if meta is not None and not _has_selected(history, meta) and (wanted_tools := _wanted(plan)):
         if find_loaded(history, meta):
             return []
-        if steps := find_next_steps(history, wishes, meta):
+        if steps := find_next_steps(history, wanted_tools, meta):
             return steps
     left = list(history.calls)
     return [call for call in _as_calls(plan) if not _struck_off(call, left)]

@@ -63,17 +63,17 @@ def find_meta_tools(offer: Offer) -> KnownMetaTools | None:
     return None
 
 
-def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: KnownMetaTools) -> list[_Call]:
+def find_next_steps(history: History, wanted_tools: Sequence[Sequence[str]], meta: KnownMetaTools) -> list[_Call]:
     """The next calls of meta-tools; none where there is nothing more to look for.
 
-    The first call browses. Then the entries that fit the wishes best, by name, description and the tools they name, are
-    loaded. If loaded tools are available at once, one entry is loaded for the first wish. Otherwise one entry for each
-    wish is loaded at the same time, as each further message costs a turn. If no entry has a description, and no name
-    has a word of a wish, the largest entry is loaded, as it most likely holds a fitting tool.
+    The first call browses. Then the entries that fit the wanted tools best, by name, description and the tools they
+    name, are loaded. If loaded tools are available at once, one entry is loaded for the first wanted tool. Otherwise
+    one entry for each is loaded at the same time, as each further message costs a turn. If no entry has a description,
+    and no name has a word of a wanted tool, the largest entry is loaded, as it most likely holds a fitting tool.
 
     Args:
         history: The conversation.
-        wishes: The words of each wish.
+        wanted_tools: The words of each.
         meta: The meta-tools to call.
     """
     answered = list(zip(history.calls, history.answers, strict=True))
@@ -87,7 +87,7 @@ def find_next_steps(history: History, wishes: Sequence[Sequence[str]], meta: Kno
     if not left or loads_left <= 0:
         return []
     ranking = Ranking([words_of_group(entry.name, entry.text) for entry in entries])
-    best = (match.position for words in wishes if (match := ranking.find_best(words, left)) is not None)
+    best = (match.position for words in wanted_tools if (match := ranking.find_best(words, left)) is not None)
     chosen = list(dict.fromkeys(best))[: 1 if meta.at_once else loads_left]
     if not chosen and not tried and not any(entry.text.strip() for entry in entries):
         chosen = [max(left, key=lambda index: entries[index].size)]

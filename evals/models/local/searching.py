@@ -77,33 +77,36 @@ def find_search(offer: Offer) -> KnownSearch | None:
     return None
 
 
-def find_searches(history: History, wishes: Sequence[Sequence[str]], search: KnownSearch) -> list[_Call]:
-    """The next calls of the search, one for each wish that was not searched for; none where there is nothing more.
+def find_searches(history: History, wanted_tools: Sequence[Sequence[str]], search: KnownSearch) -> list[_Call]:
+    """The next calls of the search, one for each wanted tool not searched for yet; none where nothing is left.
 
     Args:
         history: The conversation.
-        wishes: The words of each wish, as `split_words` gives them.
+        wanted_tools: The words of each, as `split_words` gives them.
         search: The search that is offered.
     """
     tried = {json.dumps(arguments.get(search.argument)) for name, arguments in history.calls if name == search.name}
-    texts = (_choose_group(wish, search, tried) if search.groups else _write(wish, history, search) for wish in wishes)
+    texts = (
+        _choose_group(wanted, search, tried) if search.groups else _write(wanted, history, search)
+        for wanted in wanted_tools
+    )
     arguments = dict.fromkeys(json.dumps([text] if search.is_list else text) for text in texts if text)
     left = [text for text in arguments if text not in tried]
     return [(search.name, {search.argument: json.loads(text)}) for text in left[: MOST_SEARCHES - len(tried)]]
 
 
-def _write(wish: Sequence[str], history: History, search: KnownSearch) -> str:
-    """The words of a wish as the user wrote them, as words or as a pattern."""
+def _write(wanted: Sequence[str], history: History, search: KnownSearch) -> str:
+    """The words of a wanted tool as the user wrote them, as words or as a pattern."""
     words = dict(split_as_written(f"{history.query}\n{history.before}"))
-    written = [word for word, (form, *_) in words.items() if form in wish and form not in STOP_WORDS]
+    written = [word for word, (form, *_) in words.items() if form in wanted and form not in STOP_WORDS]
     return join_pattern(written) if search.is_pattern else " ".join(written)
 
 
-def _choose_group(wish: Sequence[str], search: KnownSearch, tried: set[str]) -> str:
-    """The group that fits a wish best, of those that are not loaded; empty for none."""
+def _choose_group(wanted: Sequence[str], search: KnownSearch, tried: set[str]) -> str:
+    """The group that fits a wanted tool best, of those that are not loaded; empty for none."""
     ranking = Ranking([words_of_group(name, text) for name, text in search.groups])
     left = [place for place, (name, _) in enumerate(search.groups) if json.dumps([name]) not in tried]
-    best = ranking.find_best(wish, left) if left else None
+    best = ranking.find_best(wanted, left) if left else None
     return "" if best is None else search.groups[best.position][0]
 
 

@@ -164,7 +164,7 @@ def test_E9_what_cannot_be_compared_ends_with_2_and_says_why(
         pytest.param(["B", "--against", "ful"], "Did you mean 'full'?", id="no-such-arm-to-hold-against"),
         pytest.param(["B", "--arm", "loadou"], "Did you mean 'loadout'?", id="no-such-arm"),
         pytest.param(["B", "--arm", "full"], "`against`", id="the-arm-that-the-others-are-held-against"),
-        pytest.param(["B", "--against", "local/bm25"], "2 arms go by 'local/bm25'", id="which-arm"),
+        pytest.param(["B", "--against", "local/bm25"], "2 arms have the name 'local/bm25'", id="which-arm"),
         pytest.param(["A", "B", "--arm", "loadout"], "", id="one-arm-each-is-a-pair"),
         pytest.param(["B", "A", "--measure", "tokens"], "'tokens' is not one of", id="no-such-measure"),
         pytest.param(["B", "--margin", "2"], "not in the range", id="a-margin-in-points"),

@@ -145,7 +145,7 @@ def test_E4_errors_are_told_first_and_no_verdict_rests_on_them(toolbelt: Toolbel
     told = next(check for check in ran.json["checks"] if check["name"] == "complete")
     assert mentions(told["message"], "12 of 120 trials")
     wider = toolbelt("eval", "gate", "--baseline", "baseline.json", "--margin", "0.3", "--json")
-    assert wider.code == 0, "whatever would have become of twelve, it is within thirty points"
+    assert wider.code == 0, "whatever the outcome of twelve, it is within thirty points"
 
 
 @pytest.mark.parametrize("status", ["incomplete", "running"])

@@ -22,9 +22,9 @@ def test_E7_a_table_over_discordances(toolbelt: Toolbelt) -> None:
         "20%                      1,800\n"
         "30%                      2,677\n"
         "\n"
-        "At a power of 80% and a level of 95%, two-sided, by the tests that verdicts go by. The discordance "
-        "is the share of cases that just one of the two arms answers rightly. A case here stands alone and is\n"
-        "asked once: paraphrases of one task count for less (--cluster-size), and epochs for less than as many cases.\n"
+        "At a power of 80% and a level of 95%, two-sided, by the tests of verdicts. The discordance "
+        "is the share of cases that just one of the two arms answers rightly. A case here stands alone and is asked\n"
+        "once: paraphrases of one task count for less (--cluster-size), and epochs for less than as many cases.\n"
     )
 
 

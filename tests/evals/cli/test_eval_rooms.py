@@ -95,7 +95,9 @@ def test_E4_what_is_said_of_a_name_may_not_hold_where_it_is_served(
 ) -> None:
     asked = (*ASSISTANT, "--toolset", "full,loadout:pocket", "--model", "gpt-4")
     here = toolbelt(*asked, "--api-base", openai_server.url)
-    by_name = f"That goes by the model's name, whatever {openai_server.url} serves under it. Where that is wrong, say"
+    by_name = (
+        f"That is known from the model's name, whatever {openai_server.url} serves under it. Where that is wrong, say"
+    )
     assert by_name in here.err
     say({"name": "local/bm25", "context_window": 8_192})
     ours = toolbelt(*ASSISTANT, "--toolset", "full,loadout:pocket", "--api-base", openai_server.url)

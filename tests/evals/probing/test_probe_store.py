@@ -12,7 +12,7 @@ from tests.evals.running.test_store import request_record
 from tests.wording import naming
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.probing.checks import EVERY, ProbePlan
-from toolbelt.evals.probing.probe_store import ProbeStore, find_open
+from toolbelt.evals.probing.probe_store import ProbeStore, find_open_checks
 from toolbelt.evals.probing.results import CheckOutcome, CheckResult
 from toolbelt.evals.running.store import RunStore
 
@@ -64,8 +64,8 @@ def test_E8_attempts_are_found_by_check_and_counted(kept: ProbeStore) -> None:
 def test_a_check_made_again_takes_the_place_of_its_first_end(kept: ProbeStore) -> None:
     probe = begin(kept, "m", None, replace(DONE, outcome=CheckOutcome.UNKNOWN), DONE)
     assert kept.get(probe).checks == (DONE,)
-    assert find_open([DONE], EVERY) == tuple(key for key in EVERY if key != "unicode")
-    assert "unicode" in find_open([replace(DONE, outcome=CheckOutcome.UNKNOWN)], EVERY)
+    assert find_open_checks([DONE], EVERY) == tuple(key for key in EVERY if key != "unicode")
+    assert "unicode" in find_open_checks([replace(DONE, outcome=CheckOutcome.UNKNOWN)], EVERY)
 
 
 def test_probes_of_a_model_or_of_all_come_with_the_latest_first(kept: ProbeStore) -> None:

@@ -233,7 +233,7 @@ def test_what_all_are_held_against(changes: dict[str, Any], line: str) -> None:
     assert f"\n{line}\n" in _shown(make_comparison(make_pair(), make_pair(new=TIERED), **changes), 118)
 
 
-def test_arms_held_against_their_namesakes() -> None:
+def test_arms_held_against_those_of_their_names() -> None:
     found = make_comparison(make_pair(LOADOUT, LOADOUT), make_pair(TIERED, TIERED), old=BASELINE)
     assert "\nEach arm against the same of reports/baseline.json:\n" in _shown(found, 118)
 

@@ -153,9 +153,9 @@ def test_M7_a_server_that_reads_nothing_holds_up_only_who_writes_to_it() -> None
     assert not has_processes(ran.server.pid)
 
 
-def test_M7_hurrying_waits_for_nothing_that_terminates() -> None:
+def test_M7_forced_to_end_nothing_that_terminates_is_waited_for() -> None:
     async def use(read: ReadStream, write: WriteStream) -> None:
-        ran.server.hurry()
+        ran.server.terminate()
 
     ran = Ran("trap 'exit 0' TERM; echo up >&2; sleep 60")
     ran.during(use)

@@ -104,7 +104,7 @@ def _merge_parameters(operation: Operation, spec: Spec) -> list[Section]:
                 continue
             key, parameter = placed
             if key in seen:
-                message = f"The parameter {key[1]!r} of the {key[0]} stands in this list already."
+                message = f"The parameter {key[1]!r} of the {key[0]} is listed twice."
                 item.add_error("duplicate-parameter", message)
             seen.add(key)
             merged[key] = parameter

@@ -43,7 +43,7 @@ _NAMES = (_is_names, "a list of names, each once")
 
 VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
     {
-        "type": (_is_type, f"one of {', '.join(sorted(_TYPES))}, or a list of these; `null` stands in quotes"),
+        "type": (_is_type, f'one of {", ".join(sorted(_TYPES))}, or a list of these; write "null" in quotes'),
         **dict.fromkeys(("const", "default", "example"), _ANYTHING),
         "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
         **dict.fromkeys(("minimum", "maximum"), _NUMBER),

@@ -192,15 +192,15 @@ class Client:
         """The server has answered, or nobody waits any more."""
         self._calls.remove(call)
 
-    async def close(self, *, hurry: bool = False) -> None:
-        """End all connections, at the same time; `hurry` as for `Upstream.close`."""
+    async def close(self, *, force: bool = False) -> None:
+        """End all connections, at the same time; `force` as for `Upstream.close`."""
         for task in self._starting:
             task.cancel()
         for conversation in self.conversations.values():
             conversation.cancel()
         self.announcements.close()
         own = [connection.upstream for name, connection in self.connections.items() if name not in self._shared]
-        await asyncio.gather(*(upstream.close(hurry=hurry) for upstream in own))
+        await asyncio.gather(*(upstream.close(force=force) for upstream in own))
         await self.notices.close()
 
     async def _verify(self, connection: ServerConnection) -> None:

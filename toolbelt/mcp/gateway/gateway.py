@@ -156,9 +156,9 @@ class Gateway:
             self._servers, self.surface, self.log, limits, shared=self._shared_connections(), orphans=self._orphans
         )
 
-    async def close(self, *, hurry: bool = False) -> None:
-        """End what no client's end has ended; `hurry` as for `Upstream.close`."""
-        await asyncio.gather(*(connection.upstream.close(hurry=hurry) for connection in self._shared.values()))
+    async def close(self, *, force: bool = False) -> None:
+        """End what no client's end has ended; `force` as for `Upstream.close`."""
+        await asyncio.gather(*(connection.upstream.close(force=force) for connection in self._shared.values()))
         self._orphans.close()
 
     def _shared_connections(self) -> Mapping[str, ServerConnection]:

@@ -58,8 +58,8 @@ async def _serve(gateway: Gateway, streams: ProtocolStreams) -> int:
             with contextlib.suppress(asyncio.CancelledError):
                 await serving
             async with asyncio.timeout(CLOSE_SECONDS):
-                await client.close(hurry=bool(signals))
-                await gateway.close(hurry=bool(signals))
+                await client.close(force=bool(signals))
+                await gateway.close(force=bool(signals))
     return 128 + signals[0] if signals else 0
 
 

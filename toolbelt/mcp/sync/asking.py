@@ -95,7 +95,7 @@ async def _ask(server: Startable, timeout_seconds: float) -> Listing:
         if upstream.status is UpstreamStatus.NEEDS_LOGIN:
             status = ServerStatus.NEEDS_LOGIN
     finally:
-        await upstream.close(hurry=True)
+        await upstream.close(force=True)
     prefix = f"{server.name}: "
     log = tuple(text for line in lines if (text := line.removeprefix(prefix)) != error)
     return Listing(server.name, status, error=error, log=log, seconds=time.monotonic() - started)

@@ -100,7 +100,7 @@ class ServerProcess:
         self._noise = 0
         self._orphans = orphans
         self._process: Process | None = None
-        self._hurry = False
+        self._is_forced = False
         self._written = anyio.Event()
 
     @property
@@ -113,9 +113,9 @@ class ServerProcess:
         """Of the process, which leads a session and a process group of its own; `None` before the start."""
         return None if self._process is None else self._process.pid
 
-    def hurry(self) -> None:
+    def terminate(self) -> None:
         """Do not wait until the server ends by itself, now or when the connection is closed."""
-        self._hurry = True
+        self._is_forced = True
         if self._process is not None and self._process.returncode is None:
             _signal_group(self._process.pid, signal.SIGTERM)
 
@@ -240,12 +240,12 @@ class ServerProcess:
 
     async def _stop(self, process: Process) -> None:
         limits = self._limits
-        if not self._hurry:
+        if not self._is_forced:
             with anyio.move_on_after(_LAST_WORDS_SECONDS):  # a cancellation may be on its way
                 await self._written.wait()
         await _close(process.stdin)
-        if self.end is not ServerEnd.TOO_LARGE and not self._hurry:
-            await _until(lambda: process.returncode is not None or self._hurry, limits.exit_seconds)
+        if self.end is not ServerEnd.TOO_LARGE and not self._is_forced:
+            await _until(lambda: process.returncode is not None or self._is_forced, limits.exit_seconds)
         # Also when it ended by itself: what it started may run on.
         if has_processes(process.pid):
             _signal_group(process.pid, signal.SIGTERM)

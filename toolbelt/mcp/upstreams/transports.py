@@ -90,10 +90,10 @@ class ServerTransport:
         """What to do where the server asks for a login that we do not have; empty where it does not."""
         return f"needs a login: toolbelt mcp login {self._server.name}" if self.needs_login else ""
 
-    def hurry(self) -> None:
+    def terminate(self) -> None:
         """Do not wait until a process ends by itself."""
         if self._process is not None:
-            self._process.hurry()
+            self._process.terminate()
 
     @contextlib.asynccontextmanager
     async def connect(self) -> AsyncIterator[tuple[Any, Any]]:

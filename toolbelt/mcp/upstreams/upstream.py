@@ -308,16 +308,16 @@ class Upstream:
             }
         return tools
 
-    async def close(self, *, hurry: bool = False) -> None:
+    async def close(self, *, force: bool = False) -> None:
         """End the connection and the server, for good; within a limit, and never with an error.
 
         Args:
-            hurry: Whether a server is asked to terminate at once, not only when it does not end by itself.
+            force: Whether a server is asked to terminate at once, not only when it does not end by itself.
         """
         self.status = UpstreamStatus.CLOSED
         self._stop.set()
-        if hurry and self._transport is not None:
-            self._transport.hurry()
+        if force and self._transport is not None:
+            self._transport.terminate()
         holder = self._holder
         if holder is None or holder.done():
             return

@@ -108,13 +108,12 @@ def figures(right: int, wrong: int, unscored: int = 0) -> ArmFigures:
             FinishedTrials("r1", 300, errors=9, overflows=0),
             PASS,
             (
-                "9 of 300 trials ended with an error and are unscored; what follows holds whatever would have become "
-                "of them, but for tokens and cost, which are of the others alone. Again: toolbelt eval resume r1 "
-                "--retry-errors"
+                "9 of 300 trials ended with an error and are unscored; what follows holds whatever their outcome, "
+                "but for tokens and cost, which are of the others alone. Again: toolbelt eval resume r1 --retry-errors"
             ),
         ),
         (CheckedArms(2, 0), PASS, "the same 2 arms as in the baseline"),
-        (CheckedArms(None, 1), PASS, "some of the arms alone; 1 other not looked at, as --arm has it"),
+        (CheckedArms(None, 1), PASS, "some of the arms alone; 1 other excluded by --arm"),
         (SampleSize(1, 1), PASS, "1 independent case, 1 are wanted"),
         (
             SampleSize(3, 9),
