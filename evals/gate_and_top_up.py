@@ -14,6 +14,7 @@ from pathlib import Path
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.compare import Progress, no_progress
+from toolbelt.evals.analysis.comparison.sample_size import cannot_pass
 from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.gate import gate_sides
@@ -138,6 +139,8 @@ def find_open(result: GateResult, plan: Plan) -> tuple[int, ...]:
         if contrast is None or contrast.verdict is not Verdict.INSUFFICIENT_DATA:
             continue
         if contrast.unanswered or plan.top_up.asked[place] >= plan.top_up.epochs:
+            return ()
+        if cannot_pass(contrast, result.limits.margin):
             return ()
         places.append(place)
     return tuple(places)

@@ -80,6 +80,11 @@ def is_too_few(contrast: Contrast, margin: float) -> bool:
     return judge(low, high, p_value, margin) is Verdict.INSUFFICIENT_DATA
 
 
+def cannot_pass(contrast: Contrast, margin: float) -> bool:
+    """Whether the cases are too few for the margin even though none of them differs, so that no further epoch helps."""
+    return contrast.differing == 0 and is_too_few(contrast, margin)
+
+
 def is_unfinished(contrast: Contrast) -> bool:
     """Whether more than a few of the cases planned lack an answer: figures of the rest say little yet."""
     return contrast.unanswered > _FEW * contrast.planned

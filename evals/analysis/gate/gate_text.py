@@ -12,6 +12,7 @@ from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_f
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
 from toolbelt.evals.analysis.comparison.reason_text import describe_mismatch, describe_reason, name_arms
 from toolbelt.evals.analysis.comparison.reasons import Reason
+from toolbelt.evals.analysis.comparison.sample_size import cannot_pass
 from toolbelt.evals.analysis.gate.changed_tools import ChangedTool, ToolChange
 from toolbelt.evals.analysis.gate.check_reasons import (
     AmountChange,
@@ -80,6 +81,9 @@ def describe_further(result: GateResult) -> str:
         why += "; to go on: the same command, with a higher cap if that is what stopped it"
     elif further.reason:
         asked += ", the last of them not to its end"
+    pairs = () if result.comparison is None else result.comparison.pairs
+    if any(cannot_pass(pair.contrast(result.limits.measure), result.limits.margin) for pair in pairs):
+        why += "; no further epoch could make it pass: it takes more cases, or a wider margin"
     trials = (
         f"{plural(further.trials, 'trial')}, {plural(further.requests, 'request')}" if further.trials else "nothing"
     )

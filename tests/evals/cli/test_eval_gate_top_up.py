@@ -125,6 +125,18 @@ def test_X6_where_the_gate_cannot_pass_nothing_is_asked(gated: Gated, project: P
     assert (ran.code, asked(ran)["trials"]) == (1, 0), "one arm is a regression, the other open"
 
 
+def test_X6_where_nothing_differs_in_too_few_cases_more_cases_are_wanted_and_nothing_is_asked(gated: Gated) -> None:
+    gated = replace(gated, model="openai/flaky-0@top-up")
+    gated.save("full", "--limit", "40")
+    gated.run("-t", "full", "--limit", "40")
+    ran = gated.gate("--top-up", "--margin", "0.02")
+    assert (ran.code, asked(ran)["trials"], asked(ran)["asked"]) == (3, 0, {f"{gated.model} · full": 1})
+    shown = gated.toolbelt("eval", "gate", "--baseline", "base.json", "--top-up", "--margin", "0.02").out
+    assert "about 260 cases would decide if none flips" in shown
+    assert "no further epoch could make it pass" in shown
+    assert (gated.gate("--top-up", "--margin", "0.2").code) == 0, "with a margin that so many cases can rule out"
+
+
 def test_E9_a_cap_stops_in_the_middle_of_an_epoch_and_the_next_gate_goes_on(gated: Gated) -> None:
     gated.save("full")
     gated.run("-t", "full")
