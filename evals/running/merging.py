@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -215,29 +216,55 @@ def _large_cache(store: RunStore) -> Iterator[None]:
 def _find_shards(paths: Sequence[Path], names: Sequence[str]) -> list[StoredShard]:
     """The shards of the files in order, each run once."""
     by_run: dict[str, StoredShard] = {}
-    without: list[Finding] = []
-    wanted = dict.fromkeys(names, False)
+    findings: list[Finding] = []
+    errors: list[ToolbeltError] = []
     for path in {path.resolve(): path for path in paths}.values():
+        try:
+            shards = _read_shards(path, names)
+        except ToolbeltError as error:
+            errors.append(error)
+            own = error.findings if isinstance(error, InvalidFileError) else ()
+            findings += own or (Finding("unreadable", Severity.ERROR, str(error), str(path)),)
+            continue
+        for part in shards:
+            run = part.row.run
+            if run not in by_run or by_run[run].row.finished < part.row.finished:  # a copy may be older
+                by_run[run] = part
+    if errors:
+        raise errors[0] if len(errors) == 1 else InvalidFileError(findings)
+    wanted = {name: any(run.startswith(name) for run in by_run) for name in names}
+    if unknown := [name for name, is_found in wanted.items() if not is_found]:
+        raise NotFoundError("shard's run", unknown[0], sorted(by_run), "Its file has to be named, too.")
+    return sorted(by_run.values(), key=lambda part: part.shard)
+
+
+def _read_shards(path: Path, names: Sequence[str]) -> list[StoredShard]:
+    """The shards of a file: those named, or else those of the plan whose shard was begun last, of each its last run."""
+    # Opened to be written to, an empty file would get tables.
+    rows: list[RunRow] = []
+    if not _is_empty(path):
         with RunStore(path, must_exist=True, hint="Name the files of runs that the shards were kept in.") as opened:
             rows = [row for row in opened.runs() if row.plan.shard is not None]
             if names:
                 chosen = [row for row in rows if any(row.run.startswith(name) for name in names)]
             else:
-                latest = _key(rows[0].plan) if rows else None
-                chosen = [row for row in rows if _key(row.plan) == latest]
-                chosen = list({row.plan.shard: row for row in reversed(chosen)}.values())  # the later one of two
-                if not rows:
-                    message = "There is no shard in it: shards are run with `toolbelt eval run --shard I/N`."
-                    without.append(Finding("no-shard", Severity.ERROR, message, str(path)))
-            for row in chosen:
-                wanted |= {name: True for name in names if row.run.startswith(name)}
-                if row.run not in by_run or by_run[row.run].row.finished < row.finished:  # a copy may be older
-                    by_run[row.run] = _read_shard(opened, row)
-    if without:
-        raise InvalidFileError(without)
-    if unknown := [name for name, is_found in wanted.items() if not is_found]:
-        raise NotFoundError("shard's run", unknown[0], sorted(by_run), "Its file has to be named, too.")
-    return sorted(by_run.values(), key=lambda part: part.shard)
+                latest = [row for row in rows if _key(row.plan) == _key(rows[0].plan)]
+                chosen = list({row.plan.shard: row for row in reversed(latest)}.values())  # the later one of two
+            if rows or names:
+                return [_read_shard(opened, row) for row in chosen]
+    message = "There is no shard in it: shards are run with `toolbelt eval run --shard I/N`."
+    raise InvalidFileError([Finding("no-shard", Severity.ERROR, message, str(path))])
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether it has no tables; what is no database, or no file, is none that is empty."""
+    if not path.is_file():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+    except sqlite3.Error:
+        return False  # the store says what is wrong
 
 
 def _read_shard(store: RunStore, row: RunRow) -> StoredShard:
@@ -333,7 +360,8 @@ def _refuse_misfits(parts: Sequence[StoredShard], *, allow_mixed: bool) -> None:
 def _find_differences(parts: Sequence[StoredShard]) -> Iterator[Finding]:
     for name, aspect in _ASPECTS.items():
         yield from _differ(name, ((part, aspect(part.row.plan)) for part in parts))
-    yield from _differ("tokenizers that counted", ((part, ", ".join(part.tokenizers)) for part in parts))
+    if len({part.row.plan.arms for part in parts}) == 1:  # of other arms, as many tokenizers say nothing
+        yield from _differ("tokenizers that counted", ((part, ", ".join(part.tokenizers)) for part in parts))
 
 
 def _differ(

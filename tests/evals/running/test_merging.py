@@ -169,7 +169,7 @@ def test_X4_another_night_is_another_run(folder: Path, tmp_path: Path) -> None:
     ("changes", "reasons"),
     [
         pytest.param({"epochs": 1, "seed": 5}, ["epochs: ", "seed: ", "sampling: "], id="settings, all at once"),
-        pytest.param({"variants": ["plain"]}, ["arms: ", "tokenizers that counted: "], id="other arms"),
+        pytest.param({"variants": ["plain"]}, ["arms: "], id="other arms"),
         pytest.param({"limit": 13}, ["cases that are asked"], id="other cases"),
         pytest.param({"shard": "2/4"}, ["number of shards: 3 in shard 1/3; 4 in shard 2/4"], id="other shards"),
         pytest.param({"shard": "1/3"}, ["shard 1/3 was run more than once"], id="the same shard twice"),
@@ -229,6 +229,33 @@ def test_X4_a_file_without_shards_is_refused(folder: Path, tmp_path: Path) -> No
     with pytest.raises(NotFoundError):
         merge_runs(tmp_path / "none.db", store=tmp_path / "runs.db")
     assert not (tmp_path / "runs.db").exists()
+
+
+def test_X4_every_file_that_cannot_be_used_is_named_and_none_is_written_to(folder: Path, tmp_path: Path) -> None:
+    empty, no_tables, broken = (tmp_path / f"{name}.db" for name in ("empty", "no-tables", "broken"))
+    empty.touch()
+    with closing(sqlite3.connect(no_tables)) as connection:
+        connection.execute("VACUUM")  # which writes the first page
+    broken.write_bytes(b"no database" * 1000)
+    before = {file: file.read_bytes() for file in (empty, no_tables, broken)}
+    assert len(before[no_tables]) > 0
+    files = [broken, tmp_path / "nowhere.db", shard_file(folder, 1), empty, no_tables]
+    with pytest.raises(InvalidFileError) as refused:
+        merge_runs(files, store=tmp_path / "runs.db")
+    assert [Path(str(finding.file)).name for finding in refused.value.findings] == [
+        *("broken.db", "nowhere.db", "empty.db", "no-tables.db")
+    ]
+    assert {file: file.read_bytes() for file in before} == before
+    assert {path.name for path in tmp_path.iterdir()} == {"broken.db", "empty.db", "no-tables.db"}
+
+
+def test_X4_shards_whose_definitions_were_counted_otherwise_are_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(shard_file(folder, 2), tmp_path / "2.db")
+    with closing(sqlite3.connect(tmp_path / "2.db", isolation_level=None)) as connection:
+        connection.execute("UPDATE arms SET tokenizer = 'cl100k_base'")
+    with pytest.raises(InvalidFileError, match="tokenizers that counted") as refused:
+        merge_runs([shard_file(folder, 1), tmp_path / "2.db"], store=tmp_path / "runs.db")
+    assert len(refused.value.findings) == 1
 
 
 def test_X4_one_merge_at_a_time(folder: Path, tmp_path: Path) -> None:
