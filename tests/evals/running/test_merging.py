@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -19,8 +20,10 @@ from toolbelt.evals import merge_runs, resume_run, run_eval
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.merging import merge_shards
+from toolbelt.evals.running.plan import RunSettings
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunStore
+from toolbelt.providers.chat import Sampling
 
 CASES, COUNT = 14, 3
 
@@ -184,6 +187,38 @@ def test_X4_what_does_not_belong_together_is_refused(
     messages = [finding.message for finding in refused.value.findings]
     assert [message[: len(reason)] for message, reason in zip(messages, reasons, strict=True)] == reasons
     assert not (tmp_path / "runs.db").exists()
+
+
+CHANGED: dict[str, Any] = {
+    "epochs": 3,
+    "seed": 5,
+    "sampling": Sampling(temperature=0.5),
+    "request_limit": 3,
+    "ask_anyway": True,
+}
+"""Another value of each setting that must be the same in all shards."""
+FREE = {
+    "filter": "the digest of the chosen cases is compared",
+    "suite": "the arms are compared",
+    "shard": "it is what differs; the number of shards is compared",
+    "decision": "a shard cannot have one",
+    "api_base": "a model may be asked at several places; who answered is compared",
+}
+"""The settings that need not be the same, and why."""
+
+
+def test_X4_no_setting_is_forgotten(folder: Path, tmp_path: Path) -> None:
+    """A setting that is new has to be put into one of the two tables, and into `merging` if it must be the same."""
+    assert {*CHANGED, *FREE} == {field.name for field in dataclasses.fields(RunSettings)}
+    for name, value in CHANGED.items():
+        other = tmp_path / f"{name}.db"
+        shutil.copy(shard_file(folder, 2), other)
+        with RunStore(other) as store:
+            row = store.get("latest")
+            store.replace_plan(row.run, dataclasses.replace(row.plan, **{name: value}))
+        with pytest.raises(InvalidFileError) as refused:
+            merge_runs([shard_file(folder, 1), other], store=tmp_path / "runs.db")
+        assert [finding.rule for finding in refused.value.findings] == ["shards-differ"], name
 
 
 def test_X4_other_cases_or_tools_are_refused(folder: Path, tmp_path: Path) -> None:
