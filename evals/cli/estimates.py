@@ -9,6 +9,7 @@ from typing import Any
 
 from toolbelt.evals.execution import describe_shard
 from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.setup.estimate import ArmEstimate
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Note
@@ -19,7 +20,7 @@ _OTHERWISE = "What is known of a model can be corrected under `models` in toolbe
 
 
 def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
-    """Plain values, for JSON."""
+    """Plain values, for JSON; where the run may stop early, at one of `looks`, all figures are the most it takes."""
     return {
         "dry_run": True,
         "dataset": {"name": plan.dataset_name, "digest": plan.digest},
@@ -28,6 +29,7 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "left_out": [asdict(pair) for pair in plan.left_out],
         "planned": plan.size,
         "shard": None if plan.shard is None else str(plan.shard),
+        "looks": None if plan.decision is None else [{"cases": each.cases} for each in plan.decision.rounds],
         "requests": sum(arm.requests for arm in arms),
         "prompt_tokens": sum(arm.prompt_tokens for arm in arms),
         "completion_tokens": sum(arm.completion_tokens for arm in arms),
@@ -63,7 +65,7 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate]) -> tuple[Block, ...]:
         for arm in arms
     )
     requests = sum(arm.requests for arm in arms)
-    total = (
+    total = ("" if plan.decision is None else "at most ") + (
         f"{plural(plan.size, 'trial')}, about {plural(requests, 'request')} and "
         f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {format_estimate(total_cost(arms))}"
     )
@@ -73,10 +75,18 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate]) -> tuple[Block, ...]:
         Table("model", columns, tuple(rows)),
         Note(total, Tone.STRONG),
         *([] if plan.shard is None else [Note(f"{describe_shard(plan)}.")]),
+        *([] if plan.decision is None else [Note(_describe_looks(plan.decision, plan.cases))]),
         *unasked,
         *([Note(_OTHERWISE)] if unasked else []),
         Note(how, Tone.FAINT),
     )
+
+
+def _describe_looks(decision: Decision, cases: int) -> str:
+    """After how many cases the run may stop."""
+    *others, last = (f"{each.cases:,}" for each in decision.rounds)
+    looks = f"{', '.join(others)} or {last}" if others else last
+    return f"The run stops at the first look that decides it, after {looks} of {plural(cases, 'case')}."
 
 
 def _not_asked(arms: Sequence[ArmEstimate]) -> Iterator[str]:

@@ -66,6 +66,17 @@ def test_X6_a_clear_loss_stops_the_run_and_later_commands_use_its_bounds(
     )
 
 
+def test_X6_an_estimate_is_of_the_most_and_names_the_looks(toolbelt: Toolbelt, work: str) -> None:
+    command = ("eval", "run", "-d", work, "-t", "full,loadout:blind", "--dry-run")
+    data = toolbelt(*command, "--until-decided", "--json").json
+    assert (data["planned"], data["looks"]) == (240, [{"cases": cases} for cases in (42, 60, 78, 120)])
+    shown = toolbelt(*command, "--until-decided").out
+    assert "at most 240 trials" in shown
+    assert "after 42, 60, 78 or 120 of 120 cases" in shown
+    assert toolbelt(*command, "--json").json["looks"] is None
+    assert "at most" not in toolbelt(*command).out
+
+
 def test_X6_what_is_saved_is_reported(toolbelt: Toolbelt, work: str) -> None:
     ran = toolbelt("eval", "run", "-d", work, "-t", "full,loadout:blind", "--until-decided")
     assert ran.code == 0
