@@ -209,6 +209,12 @@ def resume_run(
 ) -> Run:
     """Go on with a run: nothing that is finished is asked again.
 
+    Example:
+        >>> from toolbelt.evals import resume_run, run_eval
+        >>> capped = run_eval("assistant", toolsets="full", limit=20, max_requests=5)
+        >>> capped.end.value, resume_run(capped).end.value
+        ('incomplete', 'finished')
+
     Args:
         run: A run, its id, the beginning of one, or `latest`.
         project: Takes the place of the `toolbelt.yaml` that the run began with; its loadouts must be the same.
@@ -274,6 +280,12 @@ def gate_run(
     on_trial: Callable[[TrialRecord], object] | None = None,
 ) -> GateResult:
     """Hold a run against a baseline and against limits, as `toolbelt eval gate` does.
+
+    Example:
+        >>> from toolbelt.evals import Limits, gate_run, run_eval
+        >>> run = run_eval("assistant", toolsets="full", limit=20)
+        >>> gate_run(run, limits=Limits(min_accuracy=0.1)).verdict.value
+        'no_regression'
 
     Args:
         run: A run, its id, the beginning of one, or `latest`.
@@ -341,6 +353,13 @@ def merge_runs(
 
     To merge again adds what was missing, and changes nothing else. A shard that is missing can be merged later;
     `resume_run` asks what is missing here.
+
+    Example:
+        >>> from toolbelt.evals import merge_runs, run_eval
+        >>> for part in "12":
+        ...     shard = run_eval("assistant", toolsets="full", limit=20, shard=f"{part}/2", store=f"{part}.db")
+        >>> merge_runs(["1.db", "2.db"]).summary.scored
+        20
 
     Args:
         stores: Files of runs that hold the shards.

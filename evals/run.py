@@ -14,7 +14,6 @@ from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.runner import RunEnd
 from toolbelt.evals.running.store import RunRow, RunStore
 from toolbelt.evals.setup.reporting import RunNote
-from toolbelt.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,11 +51,8 @@ class Run:
             summary = self.summary
         except ToolbeltError:  # the file of runs was removed
             return f"<Run {self.id}: {self.end}>"
-        arms = ", ".join(f"{arm.label} {_percent(arm.accuracy.value)}" for arm in summary.arms[:6])
-        more = f", … {len(summary.arms) - 6} more" if len(summary.arms) > 6 else ""
         reason = f" ({self.reason})" if self.reason else ""
-        trials = f"{sum(arm.finished for arm in summary.arms):,} of {plural(summary.planned, 'trial')}"
-        return f"<Run {self.id} of {summary.dataset}: {self.end}{reason}, {trials}; accuracy: {arms}{more}>"
+        return f"<Run {self.id} of {summary.dataset}: {self.end}{reason}, {summary.outline}>"
 
     @property
     def summary(self) -> RunSummary:
@@ -137,7 +133,3 @@ class Run:
 
         with self._open() as (store, row):
             yield StoredRun(store, row)
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1%}"

@@ -38,10 +38,11 @@ _TESTS = Path(__file__).parent
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARED_DATA = Path(os.environ.get("TOOLBELT_TEST_DATA", _BESIDE))
-"""Public catalogues, a folder each with a `catalog.jsonl`; tests that want them are skipped where they are not."""
+"""Public catalogues, a folder each with a `catalog.jsonl`: in `TOOLBELT_TEST_DATA`, else in `shared/data` beside the
+checkout. Tests that want them are skipped where they are not."""
 
 needs_shared_data = pytest.mark.skipif(
-    not SHARED_DATA.is_dir(), reason="no public catalogues; TOOLBELT_TEST_DATA says where they are"
+    not SHARED_DATA.is_dir(), reason="no public catalogues: name their folder in TOOLBELT_TEST_DATA"
 )
 
 

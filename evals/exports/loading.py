@@ -32,6 +32,12 @@ def load_run(run: str | Path = LATEST, *, store: str | Path | None = None) -> pd
     `frame.attrs` has `schema` (name and version of the columns), `run`, `dataset` and `digest` (of its cases and their
     grading); the latter two are empty for a `trials.csv` without its `summary.json` beside it, which does not say.
 
+    Example:
+        >>> from toolbelt.evals import load_run, run_eval
+        >>> run = run_eval("assistant", toolsets=["full", "oracle"], limit=20)
+        >>> load_run(run.id).groupby("toolset").size().to_dict()
+        {'full': 20, 'oracle': 20}
+
     Args:
         run: A run of the store: its id, the beginning of one, or `latest`. Or a path: of a file of runs, whose latest
             is read; of a report's folder; of a `trials.parquet` or `trials.csv`. `~` is the home folder. Where a run

@@ -178,3 +178,7 @@ def test_every_tool_is_found_by_its_id(pairs: list[tuple[str, str]]) -> None:
     for tool in catalog.tools:
         assert catalog.get_tool(tool.id) is tool
         assert (tool.name in catalog.shared_names) == (sum(name == tool.name for _, name in pairs) > 1)
+
+
+def test_a_catalog_can_be_read_in_a_shell() -> None:
+    assert repr(CATALOG) == "<Catalog 'catalog': 3 plugins, 8 tools>"

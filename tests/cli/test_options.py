@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toolbelt
 from toolbelt.cli.root import root
+from toolbelt.evals.toolsets.spec import TOOLSETS
 
 
 def _commands(group: click.Group, *path: str) -> Iterator[tuple[str, click.Command]]:
@@ -84,6 +85,13 @@ def test_a_long_help_has_sections_with_every_option(toolbelt: Toolbelt) -> None:
     places = {name: number for number, part in enumerate(sections) for name in flag.findall(part)}
     assert places.keys() == {"--help"} | {max(parameter.opts, key=len) for parameter in LEAVES["eval run"].params}
     assert (places["--toolset"], places["--temperature"], places["--max-cost"], places["--help"]) == (0, 2, 4, 5)
+
+
+def test_E1_the_help_of_a_run_names_every_kind_of_toolset() -> None:
+    [toolsets] = (parameter for parameter in LEAVES["eval run"].params if parameter.name == "toolsets")
+    assert isinstance(toolsets, click.Option)
+    listed = re.findall(r"(?:^|, )([a-z]+)(?= \(|,|;)", toolsets.help or "")
+    assert set(listed) == set(TOOLSETS)
 
 
 @pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"serve"}))  # whose standard output is the protocol

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import doctest
 import math
 import signal
 import threading
@@ -335,6 +334,7 @@ def test_a_run_shows_what_it_came_to(office: Path) -> None:
         f"<Run {run.id} of office: finished, {2 * size} of {2 * size} trials; "
         f"accuracy: local/bm25 · full {full:.1%}, local/bm25 · oracle {oracle:.1%}>"
     )
+    assert repr(run.summary) == repr(run).replace("<Run", "<RunSummary of")
     capped = run_eval("office", toolsets="full", max_requests=0)
     assert repr(capped) == (
         f"<Run {capped.id} of office: incomplete (the cap of 0 requests is reached), 0 of {size} trials; "
@@ -359,9 +359,3 @@ def test_a_report_is_written(office: Path) -> None:
     assert page == Path("reports") / run.id / "report.html"
     assert all(path.stat().st_size for path in (page, *others))
     assert load_run(page.parent).equals(run.trials)
-
-
-def test_the_example_of_the_docstring_runs(office: Path) -> None:
-    [example] = doctest.DocTestFinder(recurse=False).find(run_eval, "run_eval")
-    assert doctest.DocTestRunner().run(example).failed == 0
-    assert len(example.examples) == 6

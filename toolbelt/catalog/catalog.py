@@ -16,6 +16,7 @@ from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError, require_items
 from toolbelt.patterns import find_name_problem, fold
+from toolbelt.text import plural
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,9 @@ class Catalog:
         object.__setattr__(self, "loadouts", freeze(self.loadouts))
         object.__setattr__(self, "servers", freeze(self.servers))
         object.__setattr__(self, "ladder", tuple(make_rung(entry) for entry in self.ladder))
+
+    def __repr__(self) -> str:
+        return f"<Catalog {self.name!r}: {plural(len(self.plugins), 'plugin')}, {plural(len(self.tools), 'tool')}>"
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Catalog:

@@ -94,6 +94,13 @@ class Lineage:
 class ToolLoadoutRegistry:
     """Holds loadouts by name, ignoring case; starts with the five built-in ones.
 
+    Example:
+        >>> from toolbelt import Catalog, Plugin, Tool, ToolLoadout, ToolLoadoutRegistry
+        >>> catalog = Catalog([Plugin("git", [Tool("git_status"), Tool("git_push")])])
+        >>> registry = ToolLoadoutRegistry([ToolLoadout("reader", default_plugins=["git/git_status"])])
+        >>> [tool.name for tool in registry.resolve("reader", catalog).active_tools]
+        ['git_status']
+
     Args:
         loadouts: Registered after those, in order.
     """

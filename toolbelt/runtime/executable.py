@@ -28,6 +28,15 @@ class ExecutableTool(Tool):
 
     Most are made by `ExecutableTool.of(function)`, which reads name, description and parameters off the function.
 
+    Example:
+        >>> from toolbelt import ExecutableTool
+        >>> def add(first: int, second: int) -> int:
+        ...     'The sum of two numbers.'
+        ...     return first + second
+        >>> tool = ExecutableTool.of(add, plugin="math")
+        >>> tool.id, tool.description, list(tool.parameters["properties"])
+        ('math/add', 'The sum of two numbers.', ['first', 'second'])
+
     Attributes:
         function: Called with the arguments by name; sync or async. A sync function runs in a thread of its own.
         is_available: Called at every listing and call, in a thread; sync or async (on an event loop of its own there);

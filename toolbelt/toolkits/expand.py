@@ -255,6 +255,13 @@ def _parted(entry: str, catalog: Catalog) -> Iterator[tuple[Plugin, str]]:
 def expand_toolkits(toolkits: Iterable[Toolkit], catalog: Catalog, key: ToolKey = attrgetter("id")) -> ExpandedToolkits:
     """Toolkits whose entries name plugins and tools, as toolkits of single tools.
 
+    Example:
+        >>> from toolbelt import Catalog, Plugin, Tool, Toolkit, expand_toolkits
+        >>> catalog = Catalog([Plugin("git", [Tool("git_log"), Tool("git_push")])])
+        >>> [history] = expand_toolkits([Toolkit("history", member_tools=["git"])], catalog).catalog.toolkits
+        >>> history.member_tools
+        ('git/git_log', 'git/git_push')
+
     Tools that are in a toolkit are on by default if any of theirs is; tools in none are on by default. Texts and
     directives that are tables (`PolicyText`, `DirectiveRules`) name the single tools, too; those that are
     functions are kept as they are, and get keys. Where entries of one toolkit overlap and each says something of a

@@ -10,6 +10,7 @@ from toolbelt.evals.analysis.gate.changed_tools import ChangedTool
 from toolbelt.evals.analysis.gate.check_reasons import CheckReason
 from toolbelt.evals.analysis.gate.recorded import MAX_AGE_DAYS, RecordedUse
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.text import plural
 
 PASS, FAIL, UNSURE = Verdict.NO_REGRESSION, Verdict.REGRESSION, Verdict.INSUFFICIENT_DATA
 """Short names for the verdict of a check."""
@@ -130,6 +131,15 @@ class GateResult:
     changed: tuple[ChangedTool, ...] = ()
     responses: RecordedUse | None = None
     further: AskedFurther | None = None
+
+    def __repr__(self) -> str:
+        against = "" if self.comparison is None else f" against {self.comparison.old.name}"
+        left = [check for check in self.checks if check.verdict is not PASS]
+        arms = (f" of {check.arm.label}" if check.arm is not None else "" for check in left)
+        shown = ", ".join(f"{check.name}{arm} {check.verdict}" for check, arm in zip(left[:6], arms, strict=False))
+        more = f", … {len(left) - 6} more" if len(left) > 6 else ""
+        passed = f"{len(self.checks) - len(left)} of {plural(len(self.checks), 'check')} passed"
+        return f"<GateResult of {self.run.name}{against}: {self.verdict}, {passed}{': ' if left else ''}{shown}{more}>"
 
     @property
     def verdict(self) -> Verdict:

@@ -10,6 +10,7 @@ from toolbelt.evals.analysis.summary.responses import ModelResponses
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import shorten_toolset
+from toolbelt.text import plural
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
 
@@ -294,3 +295,18 @@ class RunSummary:
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
     responses: tuple[ModelResponses, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<RunSummary of {self.run} of {self.dataset}: {self.status}, {self.outline}>"
+
+    @property
+    def outline(self) -> str:
+        """Trials that have finished and the accuracy of the first arms, on one line."""
+        arms = ", ".join(f"{arm.label} {_percent(arm.accuracy.value)}" for arm in self.arms[:6])
+        more = f", … {len(self.arms) - 6} more" if len(self.arms) > 6 else ""
+        trials = f"{sum(arm.finished for arm in self.arms):,} of {plural(self.planned, 'trial')}"
+        return f"{trials}; accuracy: {arms}{more}"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

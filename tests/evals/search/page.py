@@ -1,6 +1,6 @@
 """The measured tables of `docs/search.md`, and its picture: `make search-page`.
 
-All presets over the shipped datasets, and over those of `../shared/data` where they are, by a script with perfect
+All presets over the shipped datasets, and over those of `TOOLBELT_TEST_DATA` where they are, by a script with perfect
 judgement and by `local/bm25`. Neither is an LLM.
 """
 

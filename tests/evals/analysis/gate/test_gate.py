@@ -346,3 +346,15 @@ def test_E6_a_single_cluster_has_no_interval_and_no_verdict() -> None:
     assert check.verdict is UNSURE
     assert isinstance(check.reason, AmountChange)
     assert MissingFigures.SINGLE_CLUSTER in check.reason.contrast.reasons
+
+
+def test_a_result_can_be_read_in_a_shell() -> None:
+    alone = check_run(side([RIGHT] * 20), Limits(min_accuracy=0.1))
+    assert repr(alone) == f"<GateResult of {alone.run.name}: no_regression, 3 of 3 checks passed>"
+    lost = check_run(side([WRONG] * 20), Limits(), base([RIGHT] * 20))
+    assert repr(lost) == (
+        f"<GateResult of {lost.run.name} against baseline.json: regression, 5 of 6 checks passed: "
+        f"accuracy of {FULL.label} regression>"
+    )
+    many = repr(replace(lost, checks=tuple(check for check in lost.checks if check.verdict is FAIL) * 8))
+    assert many.endswith(f"accuracy of {FULL.label} regression, … 2 more>")
