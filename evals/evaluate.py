@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import queue
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import MARGIN
@@ -22,17 +17,16 @@ from toolbelt.evals.execution import (
     RunRequest,
     Started,
     continue_run,
-    ignore,
     start_run,
 )
 from toolbelt.evals.run import Run
 from toolbelt.evals.running.engine_choice import ONE_PROCESS, parse_engine
 from toolbelt.evals.running.merging import merge_shards
+from toolbelt.evals.running.own_thread import run_outside_loop
 from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.run_names import LATEST
-from toolbelt.evals.running.runner import Runner
 from toolbelt.evals.running.shards import parse_shard
 from toolbelt.evals.running.store import find_store
 from toolbelt.evals.setup.asking import ExecutionOptions
@@ -41,8 +35,6 @@ from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport, find_transport
-
-_T = TypeVar("_T")
 
 
 def run_eval(
@@ -184,7 +176,7 @@ def run_eval(
         engine=parse_engine(engine),
     )
     reporter = CallbackReporter(on_note, on_trial)
-    run = _outside_the_loop(lambda started: start_run(request, options, reporter, started))
+    run = run_outside_loop(lambda started: start_run(request, options, reporter, started))
     return replace(run, notes=tuple(reporter.notes))
 
 
@@ -252,7 +244,7 @@ def resume_run(
     reporter = CallbackReporter(on_note, on_trial)
     path, name = (run.store, run.id) if isinstance(run, Run) else (find_store(store), run)
     around = _project(project)
-    resumed = _outside_the_loop(
+    resumed = run_outside_loop(
         lambda started: continue_run(path, name, options, reporter, started, retry_errors=retry_errors, project=around)
     )
     return replace(resumed, notes=tuple(reporter.notes))
@@ -338,7 +330,7 @@ def gate_run(
                 path, name, against, limits, options, reporter, arms=_names(arms), seed=seed, started=started
             )
 
-    return _outside_the_loop(execute)
+    return run_outside_loop(execute)
 
 
 def merge_runs(
@@ -380,24 +372,6 @@ def merge_runs(
     path = find_store(store)
     merged = merge_shards(_paths(stores), path, runs=_names(runs), allow_mixed=allow_mixed, advance=on_shard)
     return Run(merged.run, path, merged.end, merged.reason)
-
-
-def _outside_the_loop(execute: Callable[[Started], _T]) -> _T:
-    """What `execute` returns; where an event loop is running in this thread, it has a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return execute(ignore)
-    runners: queue.SimpleQueue[Runner] = queue.SimpleQueue()
-    with ThreadPoolExecutor(1, "toolbelt-eval") as thread:
-        run = thread.submit(execute, runners.put)
-        try:
-            return run.result()
-        except KeyboardInterrupt:  # which this thread alone gets
-            while not run.done():
-                with contextlib.suppress(queue.Empty):
-                    runners.get(timeout=0.1).interrupt()
-            raise
 
 
 def _project(project: Project | str | Path | None) -> Project | Path | None:
