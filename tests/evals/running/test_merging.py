@@ -208,7 +208,7 @@ FREE = {
 
 
 def test_X4_no_setting_is_forgotten(folder: Path, tmp_path: Path) -> None:
-    """A setting that is new has to be put into one of the two tables, and into `merging` if it must be the same."""
+    """A new setting has to be put into one of the two tables, and into `stored_shards` if it must be the same."""
     assert {*CHANGED, *FREE} == {field.name for field in dataclasses.fields(RunSettings)}
     for name, value in CHANGED.items():
         other = tmp_path / f"{name}.db"
