@@ -138,7 +138,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.running.grouped_writes": "many rows, one transaction; together over 400 lines",
     "toolbelt.evals.responses.keys": "what a request is known by; documented for other programs",
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",
-    "toolbelt.evals.running.stored_shards": "which shards belong together; how they are merged, together over 400 lines",
+    "toolbelt.evals.running.stored_shards": "which shards belong together; with the merge over 400 lines",
     "toolbelt.evals.scoring.bfcl": "compares arguments as BFCL does",
     "toolbelt.evals.scoring.matching": "which calls match, apart from what that means for a trial",
     "toolbelt.evals.viewer.arm_columns": "the table of the arms; the page puts its parts together",
