@@ -62,11 +62,19 @@ class ResultData:
         metadata=described("of the recommended arm against the reference; null where they are the same")
     )
     difference: float | None = field(
-        metadata=described("accuracy of the recommended arm less that of the reference, a fraction; null likewise")
+        metadata=described(
+            "accuracy of the recommended arm less that of the reference, a fraction; null where they are the same"
+        )
     )
-    low: float | None = field(metadata=described("lower bound of its 95% interval, a fraction; null likewise"))
-    high: float | None = field(metadata=described("upper bound, likewise"))
-    compared_cases: Count | None = field(metadata=described("cases that both were scored on; null likewise"))
+    low: float | None = field(
+        metadata=described("lower bound of its 95% interval, a fraction; null where there is none")
+    )
+    high: float | None = field(
+        metadata=described("upper bound of its 95% interval, a fraction; null where there is none")
+    )
+    compared_cases: Count | None = field(
+        metadata=described("cases that both were scored on; null where they are the same")
+    )
     tokens_saved: float | None = field(
         metadata=described(
             "prompt tokens that the recommended arm does without, below 0 where it takes more; null where not known",

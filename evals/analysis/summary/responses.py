@@ -25,7 +25,7 @@ class AnswerOrigin:
 
     responses: Count = field(default=0, metadata=described("answers"))
     oldest: str = field(default="", metadata=described("when the first was given, ISO 8601 in UTC; empty for none"))
-    newest: str = field(default="", metadata=described("when the last was given, likewise"))
+    newest: str = field(default="", metadata=described("when the last was given; empty for none"))
     served_by: tuple[str, ...] = field(
         default=(), metadata=described("models that answered, as the provider names them")
     )

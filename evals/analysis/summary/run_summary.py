@@ -27,7 +27,10 @@ class Rate:
         default=None,
         metadata=described("lower bound of the 95% interval, a fraction; null where there is none"),
     )
-    high: Share | None = field(default=None, metadata=described("upper bound, likewise"))
+    high: Share | None = field(
+        default=None,
+        metadata=described("upper bound of the 95% interval, a fraction; null where there is none"),
+    )
 
     def __post_init__(self) -> None:
         value = self.numerator / self.denominator if self.denominator else None
@@ -46,7 +49,9 @@ class PassAtK:
             "share",
         )
     )
-    each_time: Share | None = field(metadata=described("chance that each of k trials of a case is, likewise", "share"))
+    each_time: Share | None = field(
+        metadata=described("chance that each of k trials of a case is right by names; null as for the former", "share")
+    )
     cases: Count = field(metadata=described("cases with k scored epochs or more, which the two are over"))
     left_out: Count = field(metadata=described("cases with fewer, also for not being run yet"))
 
@@ -219,7 +224,9 @@ class ArmSummary:
         default="",
         metadata=described("why trials were too long for the model: the commonest reason; empty if none was"),
     )
-    error_reason: str = field(default="", metadata=described("why trials failed, likewise"))
+    error_reason: str = field(
+        default="", metadata=described("why trials failed: the commonest reason; empty if none did")
+    )
     tokenizer: str = field(default="", metadata=described("what tokens are estimated by"))
     passing: tuple[PassAtK, ...] = field(
         default=(), metadata=described("by k; empty where each case was asked once", key="pass")
