@@ -68,7 +68,7 @@ def baseline() -> None:
 @store_option
 @json_option
 def save(name: str, output: str, arms: tuple[str, ...], store: str, as_json: bool) -> int:
-    """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have come to an end."""
+    """Save RUN (an id, the beginning of one, or `latest`) as a baseline; every trial must have ended."""
     from toolbelt.evals.analysis.evidence.sides import is_path
 
     keep_apart({"RUN": name if is_path(name) else None, "--store": store}, {"--output": output})

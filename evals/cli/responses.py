@@ -196,7 +196,7 @@ def prune(
 ) -> None:
     """Delete from the cache FILE the responses of which everything asked for is true.
 
-    An export is written anew with `toolbelt eval responses export --run RUN`.
+    An export is written again with `toolbelt eval responses export --run RUN`.
     """
     if older_than is None and not models and not runs:
         raise ToolbeltError("Nothing is named that could go: give --older-than, --model or --unused-by.")

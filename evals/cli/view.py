@@ -41,7 +41,7 @@ from toolbelt.stores.files import state_folder
 def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
     """Open a page over all runs of the store: accuracy and tokens over time, any two runs compared, any report.
 
-    It is served to this machine alone until Ctrl-C, and changes nothing. The address holds a token that is made anew
+    It is served to this machine alone until Ctrl-C, and changes nothing. The address holds a token that is new
     each time: whoever has it can read the runs meanwhile.
     """
     path = Path(store)
