@@ -245,7 +245,7 @@ def test_E4_a_model_said_to_call_no_tools_is_asked_all_the_same_with_a_warning(
     say({"name": "local/bm25", "tool_calling": False})
     ran = toolbelt(*RUN, "--toolset", "full")
     assert (ran.code, ran.json["scored"]) == (0, 3)
-    assert mentions(ran.err, "warning", "local/bm25", "call no tools")
+    assert mentions(ran.err, "warning", "local/bm25", "no tools")
     say({"name": "local/bm25", "tool_calling": False, "context_window": 5_000})
     chosen = toolbelt(*RUN, "--toolset", "full,loadout:auto")
     assert (chosen.code, chosen.json["scored"]) == (0, 6), "whatever the toolset"
