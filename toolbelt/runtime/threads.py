@@ -16,7 +16,11 @@ from typing import Any
 from toolbelt.runtime.results import close_unawaited
 
 IDLE_SECONDS = 10.0
-"""Time that a thread waits for more work before it ends."""
+"""Time that a thread waits for more work before it ends.
+
+Where the time is up just as another thread takes the job, CPython's `SimpleQueue` waits on without a limit: then the
+thread is used for a job more before it ends.
+"""
 
 
 class Threads:
