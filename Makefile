@@ -32,8 +32,8 @@ lint: $(READY)  ## Style and formatting
 types: $(READY)  ## Static types
 	$(BIN)/mypy
 
-# Half again as many workers as cores: many tests wait for the processes that they start.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
+# Twice as many workers as cores: many tests wait for the processes that they start.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
 unit: $(READY)  ## Tests on all cores, then the benchmarks alone
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore tests/benchmarks --ignore tests/real
