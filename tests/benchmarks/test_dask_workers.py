@@ -4,7 +4,7 @@ What is compared is trials a second, from the first that ended to the last. To s
 seconds more, which only a long run gains back; the seconds of the whole command are printed beside.
 
 Where two processes with half of the trials each, which share nothing, are not fast enough either, the machine has no
-two cores to spare, and nothing is measured.
+two cores to spare: then two workers have to be nearly as fast as those.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two workers n
 ROUNDS = 3
 """At most: as many as it takes."""
 MARGIN = 1.1
-"""How much faster two processes that share nothing have to be than what is asserted."""
+"""How much faster than two workers two processes that share nothing may be."""
 REQUESTS = 6_000
 
 
@@ -55,9 +55,7 @@ def _assert_faster(run: Sequence[str], folder: Path, at_least: float) -> None:
         if spread >= at_least * whole:
             return
     apart = _rate("two processes", folder / "apart", *([*run, "--shard", f"{part}/2"] for part in (1, 2)))
-    if apart < MARGIN * at_least * whole:
-        pytest.skip(f"two processes are {apart / whole:.2f} times as fast as one here")
-    assert spread >= at_least * whole
+    assert spread >= min(at_least * whole, apart / MARGIN)
 
 
 def _rate(name: str, folder: Path, *runs: Sequence[str]) -> float:

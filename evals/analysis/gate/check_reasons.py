@@ -158,7 +158,7 @@ class ShareChange:
         epochs: How often each case was asked.
         margin: What may be lost, a fraction.
         left_out: Counts of other cases that differ, where they are too many to keep each.
-        is_run: Whether every trial has been run; what is to be done else is said of the run as a whole.
+        is_run: Whether every trial has been run; what is to be done otherwise is a note of the whole run.
     """
 
     contrast: Contrast
