@@ -18,7 +18,30 @@ class Matching(StrEnum):
 
     EXACT = "exact"
     SUPERSET = "superset"
+    """The calls made contain the answer's."""
     ORDERED = "ordered"
+    """`exact`, and in order."""
+    IN_ORDER = "in_order"
+    """The calls made contain the answer's in this order; others may be before, between and after them."""
+    STARTS_WITH = "starts_with"
+    """The first calls made are the answer's, in this order; others may follow."""
+
+    @property
+    def allows_more(self) -> bool:
+        """Whether calls of any tool are permitted beside those of an answer."""
+        return self in (Matching.SUPERSET, Matching.IN_ORDER, Matching.STARTS_WITH)
+
+    @property
+    def unordered(self) -> Matching | None:
+        """The same without the order; `None` where the order does not count."""
+        return _UNORDERED.get(self)
+
+
+_UNORDERED = {
+    Matching.ORDERED: Matching.EXACT,
+    Matching.IN_ORDER: Matching.SUPERSET,
+    Matching.STARTS_WITH: Matching.SUPERSET,
+}
 
 
 class ArgumentRules(StrEnum):

@@ -185,7 +185,7 @@ class TrialState:
 
     async def run(self, trial: int, earlier: Mapping[int, Attempts]) -> tuple[Ending, str]:
         """Run to the end; returns why it ended, and the failure's message if it failed."""
-        steps, fit_guard = 0, self.trial_runner.fit_guard
+        steps, counted, fit_guard = 0, 0, self.trial_runner.fit_guard
         for number in range(self.trial_runner.request_limit):
             ask_toolset, toolset = self.trial_runner.ask_toolset, self.trial_runner.toolset
             offer = await ask_toolset(toolset.offer, self.case, self.conversation)
@@ -209,7 +209,8 @@ class TrialState:
                     return Ending.NO_CALL, ""
                 self.conversation = self.conversation.extended(reply, (), follow_up)
             elif await self._take(number, offer, reply):
-                steps += 1
+                before, counted = counted, self.trial_runner.scorer.count_calls(self.case, self.selections)
+                steps += counted > before
                 if steps >= self.case.steps:
                     return Ending.STEPS, ""
         return Ending.REQUEST_LIMIT, ""

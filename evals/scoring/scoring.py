@@ -2,14 +2,15 @@
 
 Details that the rule leaves open:
 
-- **Surplus calls** are permitted if their tool is in `allowed_extra`, or if the case is matched as `superset`; their
-  arguments are ignored. A call that is forbidden, was not offered or is of no tool is never permitted and meets
+- **Surplus calls** are permitted if their tool is in `allowed_extra`, or if the case is matched as `superset` or
+  `in_order`, or as `starts_with` and the call comes after as many calls as the answer has; their arguments are ignored. A call that is forbidden, was not offered or is of no tool is never permitted and meets
   nothing: it counts as made for precision.
-- **`[]`** is met by calling nothing but tools in `allowed_extra`, in `superset` too. Where it is accepted and no answer
+- **`[]`** is met by calling nothing but tools in `allowed_extra`, however the case is matched. Where it is accepted and no answer
   is met by names, the outcome is `unneeded_call`.
 - **Several answers**: one that is met by names goes before one that is not, and among those the one with the better
   outcome; otherwise the nearest counts, by F1.
-- **`ordered`**: the right calls in another order are `wrong_tool`; those in order count as hits.
+- **`ordered`, `in_order`, `starts_with`**: the right calls in another order are `wrong_tool`; those in order count as
+  hits.
 - **A forbidden call** is an `unneeded_call` where `[]` is accepted; an `extra_call` where nothing is missing; else a
   `wrong_tool`.
 - **`null`**: any offered tool that is not forbidden will do; the arguments of every such call, those of
@@ -98,6 +99,15 @@ class Scorer:
                 return replace(score, outcome=Outcome.UNOFFERED_TOOL, reason=reasons.unoffered(selection))
         return score
 
+    def count_calls(self, case: Case, selections: Sequence[SelectedTool]) -> int:
+        """Calls made so far, without surplus ones where a case permits those of any tool; never falls.
+
+        A request that does not raise it brings no answer nearer, and is no step of such a case.
+        """
+        if not case.match.allows_more or not case.answers:
+            return len(selections)
+        return max(self._judge(case, answer, selections).made or 0 for answer in case.answers)
+
     def _judge_best(self, case: Case, selections: Sequence[SelectedTool]) -> Score:
         answers = case.answers
         scores = [self._judge(case, answer, selections) for answer in answers]
@@ -113,10 +123,12 @@ class Scorer:
     def _judge(self, case: Case, answer: Answer, selections: Sequence[SelectedTool]) -> Score:
         """Against one accepted answer."""
         callable_ = [_is_callable(case, selection) for selection in selections]
-        superset = case.match is Matching.SUPERSET and bool(answer)
+        any_from = len(selections)
+        if answer and case.match.allows_more:
+            any_from = len(answer) if case.match is Matching.STARTS_WITH else 0
         permitted = [
-            may_be and (superset or selection.tool_id in case.allowed_extra)
-            for may_be, selection in zip(callable_, selections, strict=True)
+            callable_[column] and (column >= any_from or selection.tool_id in case.allowed_extra)
+            for column, selection in enumerate(selections)
         ]
         faults: dict[int, str | None] = {}
 
@@ -130,7 +142,7 @@ class Scorer:
                 return MatchQuality(is_valid=False, is_right=False)
             return MatchQuality(is_valid=True, is_right=self._find_difference(selection, answer, row) is None)
 
-        pairs = match_calls(len(answer), permitted, fit, in_order=case.match is Matching.ORDERED)
+        pairs = match_calls(len(answer), permitted, fit, in_order=case.match.unordered is not None)
         met = {pair.made for pair in pairs}
         surplus = [s for column, s in enumerate(selections) if column not in met and not permitted[column]]
         rows = {pair.wanted for pair in pairs}
@@ -165,14 +177,14 @@ class Scorer:
         banned = [selection for selection in surplus if selection.tool_id in case.forbidden]
         if not missing:
             return Outcome.EXTRA_CALL, reasons.forbidden(banned) if banned else reasons.extra_call(surplus)
-        if not surplus:
-            return Outcome.MISSING_CALL, reasons.missing_call(missing)
         if banned:
             return Outcome.WRONG_TOOL, reasons.forbidden(banned)
-        if case.match is Matching.ORDERED:
-            unordered = self._judge(replace(case, match=Matching.EXACT), answer, selections)
+        if case.match.unordered is not None:
+            unordered = self._judge(replace(case, match=case.match.unordered), answer, selections)
             if unordered.outcome.is_right_by_names:
                 return Outcome.WRONG_TOOL, reasons.wrong_order(selections, answer)
+        if not surplus:
+            return Outcome.MISSING_CALL, reasons.missing_call(missing)
         return Outcome.WRONG_TOOL, reasons.wrong_tool(surplus, missing)
 
     def _judge_arguments(

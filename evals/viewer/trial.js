@@ -249,6 +249,13 @@ function pretty(written) {
   }
 }
 
+const MATCHES = {
+  superset: "Further calls are permitted.",
+  ordered: "In this order.",
+  in_order: "In this order; further calls are permitted.",
+  starts_with: "First these, in this order; further calls may follow.",
+};
+
 function answers(of) {
   if (!of.is_kept) return [];
   const parts = [el("h3", {}, "Right answers")];
@@ -259,7 +266,7 @@ function answers(of) {
         answer.length ? answer.map(expected) : el("p", {}, "No call at all.")));
     });
   }
-  if (of.match !== "exact") parts.push(el("p", { class: "muted" }, of.match === "ordered" ? "In this order." : "Further calls are permitted."));
+  if (of.match !== "exact") parts.push(el("p", { class: "muted" }, MATCHES[of.match]));
   parts.push(listed("May be called, too", of.allowed_extra), listed("Must not be called", of.forbidden));
   if (of.role) parts.push(el("p", { class: "muted" }, "Role: ", name(of.role)));
   return parts.filter(Boolean);

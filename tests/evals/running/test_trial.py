@@ -11,7 +11,7 @@ import pytest
 
 from tests.evals.running.agents import Agent, Behaviour, calls, in_turn, make_case, make_trial_runner
 from tests.wording import mentions
-from toolbelt.evals.cases.case import Case
+from toolbelt.evals.cases.case import Case, Matching
 from toolbelt.evals.conversation import Conversation, Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.running.client import Unanswered
@@ -63,6 +63,23 @@ def test_E3_calls_one_after_the_other_score_as_in_parallel(
     record, agent = run(behaviour, case)
     assert (record.outcome, record.requests, record.ending) == (Outcome.CORRECT, requests, ending)
     assert len(agent.requests) == requests
+
+
+@pytest.mark.parametrize(
+    ("match", "outcome", "requests"),
+    [
+        (Matching.EXACT, Outcome.WRONG_TOOL, 2),
+        (Matching.SUPERSET, Outcome.CORRECT, 4),
+        (Matching.IN_ORDER, Outcome.CORRECT, 4),
+        (Matching.STARTS_WITH, Outcome.WRONG_TOOL, 2),
+    ],
+)
+def test_V6_where_others_are_allowed_a_request_with_these_alone_is_no_step(
+    match: Matching, outcome: Outcome, requests: int
+) -> None:
+    behaviour = in_turn(calls("list"), calls(READ_IT), calls("list"), calls("ping"), calls("list"))
+    record, _ = run(behaviour, replace(make_case(READ, PING), match=match))
+    assert (record.outcome, record.requests) == (outcome, requests)
 
 
 def test_E3_requests_with_meta_tools_alone_count_only_towards_the_limit() -> None:

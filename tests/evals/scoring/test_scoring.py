@@ -25,7 +25,7 @@ TOOLS = (
     Tool("x", id="x", parameters={"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}),
 )
 SCORER = Scorer(ArgumentSchemas(Catalog((Plugin("p", TOOLS),))))
-EXACT, SUPERSET, ORDERED = Matching.EXACT, Matching.SUPERSET, Matching.ORDERED
+EXACT, SUPERSET, ORDERED, IN_ORDER, STARTS_WITH = Matching
 
 
 def answer(text: str) -> Answer:
@@ -113,6 +113,21 @@ def table(*rows: tuple[str, Case, str, Outcome]) -> Sequence[Any]:
         ("ordered-with-another-between", case("a b", match=ORDERED), "a c b", Outcome.EXTRA_CALL),
         ("ordered-cut-short", case("a b", match=ORDERED), "a", Outcome.MISSING_CALL),
         ("ordered-allowed-first-expected-later", case("a b", match=ORDERED, extra="b"), "b a b", Outcome.CORRECT),
+        # In order, with others between (V6).
+        ("in-order", case("a b", match=IN_ORDER), "a b", Outcome.CORRECT),
+        ("in-order-with-others-everywhere", case("a b", match=IN_ORDER), "c a c b c", Outcome.CORRECT),
+        ("in-order-the-other-way-round", case("a b", match=IN_ORDER), "b a", Outcome.WRONG_TOOL),
+        ("in-order-the-other-way-round-among-others", case("a b", match=IN_ORDER), "b c a", Outcome.WRONG_TOOL),
+        ("in-order-after-a-false-start", case("a b", match=IN_ORDER), "b a b", Outcome.CORRECT),
+        ("in-order-half", case("a b", match=IN_ORDER), "c b", Outcome.MISSING_CALL),
+        ("in-order-but-forbidden", case("a b", match=IN_ORDER, forbidden="c"), "a c b", Outcome.EXTRA_CALL),
+        ("in-order-takes-the-right-arguments", case("a=1 b", match=IN_ORDER), "a=2 a=1 b", Outcome.CORRECT),
+        ("in-order-the-right-arguments-come-too-late", case("a=1 b", match=IN_ORDER), "a b a=1", Outcome.WRONG_ARGUMENTS),
+        ("in-order-of-nothing-is-nothing", case("", match=IN_ORDER), "a", Outcome.UNNEEDED_CALL),
+        ("starts-with", case("a", match=STARTS_WITH), "a c", Outcome.CORRECT),
+        ("starts-with-another", case("a", match=STARTS_WITH), "c a", Outcome.EXTRA_CALL),
+        ("starts-with-two-the-other-way-round", case("a b", match=STARTS_WITH), "b a", Outcome.WRONG_TOOL),
+        ("starts-with-the-wrong-arguments", case("a=1", match=STARTS_WITH), "a=2 a=1", Outcome.WRONG_ARGUMENTS),
         # Nothing is right.
         ("nothing", case(""), "", Outcome.CORRECT),
         ("something-for-nothing", case(""), "a", Outcome.UNNEEDED_CALL),
@@ -188,6 +203,23 @@ def table(*rows: tuple[str, Case, str, Outcome]) -> Sequence[Any]:
 )  # fmt: skip
 def test_E4_outcome(of: Case, made: str, outcome: Outcome) -> None:
     assert score(of, made).outcome is outcome
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), st.lists(st.sampled_from("abc"), max_size=7))
+def test_V6_what_an_order_with_others_between_is(wanted: list[str], made: list[str]) -> None:
+    rest = iter(made)
+    is_subsequence = all(name in rest for name in wanted)
+    right = {
+        IN_ORDER: is_subsequence,
+        STARTS_WITH: made[: len(wanted)] == wanted,
+        SUPERSET: not Counter(wanted) - Counter(made),
+    }
+    for match, is_right in right.items():
+        of = case(" ".join(wanted), match=match)
+        assert (score(of, " ".join(made)).outcome is Outcome.CORRECT) == is_right
+        counts = [SCORER.count_calls(of, calls(" ".join(made[:length]))) for length in range(len(made) + 1)]
+        assert counts == sorted(counts)
+        assert not is_right or counts[-1] == len(wanted)
 
 
 @pytest.mark.parametrize(
