@@ -298,7 +298,9 @@ def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
             id="args_exact",
         ),
         pytest.param(case(match="exakt"), "unknown-match", "'exact'", id="misspelled-match"),
-        pytest.param(case(match=1), "unknown-match", "exact, superset, ordered, in_order, starts_with", id="match-of-a-number"),
+        pytest.param(
+            case(match=1), "unknown-match", "exact, superset, ordered, in_order, starts_with", id="match-of-a-number"
+        ),
         pytest.param(case(steps=0), "wrong-type", "`steps`", id="no-steps"),
         pytest.param(case(steps=True), "wrong-type", "`steps`", id="steps-true"),
         pytest.param(case(steps=1.0), "wrong-type", "`steps`", id="steps-broken"),
