@@ -3,10 +3,11 @@
 Details that the rule leaves open:
 
 - **Surplus calls** are permitted if their tool is in `allowed_extra`, or if the case is matched as `superset` or
-  `in_order`, or as `starts_with` and the call comes after as many calls as the answer has; their arguments are ignored. A call that is forbidden, was not offered or is of no tool is never permitted and meets
-  nothing: it counts as made for precision.
-- **`[]`** is met by calling nothing but tools in `allowed_extra`, however the case is matched. Where it is accepted and no answer
-  is met by names, the outcome is `unneeded_call`.
+  `in_order`, or as `starts_with` and the call comes after as many calls as the answer has; their arguments are
+  ignored. A call that is forbidden, was not offered or is of no tool is never permitted and meets nothing: it counts
+  as made for precision.
+- **`[]`** is met by calling nothing but tools in `allowed_extra`, however the case is matched. Where it is accepted
+  and no answer is met by names, the outcome is `unneeded_call`.
 - **Several answers**: one that is met by names goes before one that is not, and among those the one with the better
   outcome; otherwise the nearest counts, by F1.
 - **`ordered`, `in_order`, `starts_with`**: the right calls in another order are `wrong_tool`; those in order count as

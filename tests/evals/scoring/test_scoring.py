@@ -122,7 +122,7 @@ def table(*rows: tuple[str, Case, str, Outcome]) -> Sequence[Any]:
         ("in-order-half", case("a b", match=IN_ORDER), "c b", Outcome.MISSING_CALL),
         ("in-order-but-forbidden", case("a b", match=IN_ORDER, forbidden="c"), "a c b", Outcome.EXTRA_CALL),
         ("in-order-takes-the-right-arguments", case("a=1 b", match=IN_ORDER), "a=2 a=1 b", Outcome.CORRECT),
-        ("in-order-right-arguments-too-late", case("a=1 b", match=IN_ORDER), "a b a=1", Outcome.WRONG_ARGUMENTS),
+        ("in-order-with-the-right-ones-late", case("a=1 b", match=IN_ORDER), "a b a=1", Outcome.WRONG_ARGUMENTS),
         ("in-order-of-nothing-is-nothing", case("", match=IN_ORDER), "a", Outcome.UNNEEDED_CALL),
         ("starts-with", case("a", match=STARTS_WITH), "a c", Outcome.CORRECT),
         ("starts-with-another", case("a", match=STARTS_WITH), "c a", Outcome.EXTRA_CALL),
