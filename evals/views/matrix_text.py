@@ -155,6 +155,12 @@ def choice_meaning(matrix: Matrix) -> str:
     return f"the smallest that is surely not worse than the best by more than {100 * matrix.margin:g} points"
 
 
+def best_meaning(matrix: Matrix) -> str:
+    """The meaning of "best", in words."""
+    named = ", of those that toolbelt.yaml can name" if exception(matrix) else ""
+    return f"best: the model's most accurate as measured{named}"
+
+
 def exception(matrix: Matrix) -> str:
     """What `toolbelt.yaml` cannot name although it may be the best, to stand after "for toolbelt.yaml"; often empty."""
     by_case = [name for note in matrix.notes if isinstance(note, UnassignableToolsets) for name in note.toolsets]

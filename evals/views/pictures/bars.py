@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,17 +12,19 @@ from toolbelt.evals.views.pictures.canvas import (
     ACCENT,
     GREY,
     INK,
+    NOTE_LINE,
     ORACLE,
     PALE,
     SMALL,
     TITLE,
     Sheet,
+    in_lines,
     linear_marks,
     short_number,
     text_width,
     widest,
 )
-from toolbelt.evals.views.pictures.shown import Shown, by_model, left_out, shown_arms
+from toolbelt.evals.views.pictures.shown import Shown, by_model, by_reason, left_out, shown_arms
 from toolbelt.render.numbers import ESTIMATED, format_glance, format_interval, format_share
 from toolbelt.views.blocks import Picture
 
@@ -44,10 +45,12 @@ class LabelledBar:
     Attributes:
         text: The arm's label, or the name of the model of those below.
         shown: The arm.
+        beside: What stands beside a model's name.
     """
 
     text: str
     shown: Shown | None = None
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,52 +70,82 @@ class Key:
     is_upright: bool = False
 
 
+def make_rows(shown: Sequence[Shown], *, has_models: bool) -> list[LabelledBar]:
+    """The arms in their order; those of each model together, below its name, where there are several."""
+    rows: list[LabelledBar] = []
+    for model, members in by_model(shown).items():
+        if has_models:
+            rows.append(LabelledBar(model))
+        rows += [LabelledBar(item.label, item) for item in members]
+    return rows
+
+
+def names_width(rows: Sequence[LabelledBar]) -> float:
+    """Inches from the left edge to the bars; the name of a model, which has no bar, may go on beyond."""
+    return 0.25 + widest([row.text for row in rows if row.shown])
+
+
+def models_width(rows: Sequence[LabelledBar]) -> float:
+    """Inches that the longest line of a model takes."""
+    return max((0.3 + _model_width(row) + text_width(row.beside, SMALL) for row in rows if not row.shown), default=0.0)
+
+
+def name_rows(sheet: Sheet, rows: Sequence[LabelledBar], left: float, bottom: float, high: float) -> list[float]:
+    """Write the names beside the bars, which begin at `left`.
+
+    Returns:
+        The middle of each row. All in inches.
+    """
+    middles = [bottom + high * (len(rows) - 0.5 + 0.12 - place) / (len(rows) + 0.24) for place in range(len(rows))]
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+    for row, middle in zip(rows, middles, strict=True):
+        if row.shown is None:
+            sheet.text(0.1, middle, row.text, weight="bold", va="center_baseline", bbox=ground)
+            beside = {"size": SMALL, "color": GREY, "va": "center_baseline", "bbox": ground}
+            sheet.text(0.1 + _model_width(row), middle, row.beside, **beside)
+        else:
+            sheet.text(left - 0.1, middle, row.text, ha="right", va="center_baseline")
+    return middles
+
+
+def _model_width(row: LabelledBar) -> float:
+    return text_width(row.text, bold=True) + 0.12
+
+
 def bar_sheet(
-    title: str, shown: Sequence[Shown], keys: Sequence[Key], describe_shown: Callable[[Shown], str], note: str
-) -> tuple[Sheet, Any, list[LabelledBar]]:
+    title: str, rows: Sequence[LabelledBar], keys: Sequence[Key], describe_shown: Callable[[Shown], str], note: str
+) -> tuple[Sheet, Any]:
     """An empty picture with names on the left, figures on the right and a legend on top; rows go downwards.
 
     Args:
         title: In a few words.
-        shown: The arms, those of each model together where there are several.
+        rows: From the top.
         keys: The legend.
         describe_shown: The figures of an arm.
-        note: A sentence at the foot; empty for none.
+        note: Sentences at the foot; empty for none.
 
     Returns:
-        The sheet, its axes, on which row `n` is at height `n`, and the rows.
+        The sheet, and its axes, on which row `n` is at height `n`.
     """
-    groups = by_model(shown)
-    rows: list[LabelledBar] = []
-    for model, members in groups.items():
-        if len(groups) > 1:
-            rows.append(LabelledBar(model))
-        rows += [LabelledBar(item.label, item) for item in members]
     figures = [describe_shown(row.shown) if row.shown else "" for row in rows]
-    left = 0.25 + max(widest([row.text for row in rows if row.shown]), widest([*groups], bold=True) - 0.3)
-    right = 0.25 + widest(figures, SMALL)
-    bottom, above = 0.42 + (0.2 if note else 0), 0.72
-    high = _ROW * len(rows) + 0.06
+    left, right = names_width(rows), 0.25 + widest(figures, SMALL)
     legend = sum(_KEY + text_width(key.text, SMALL) for key in keys)
-    width = max(left + _WIDE + right, 0.3 + text_width(note, SMALL), legend)
+    width = max(left + _WIDE + right, legend, models_width(rows))
+    notes = in_lines(note, width - 0.2, SMALL)
+    bottom, above = 0.42 + NOTE_LINE * len(notes), 0.72
+    high = _ROW * len(rows) + 0.06
     sheet = Sheet(width, bottom + high + above)
     axes = sheet.axes(left, bottom, width - left - right, high)
     axes.set_ylim(len(rows) - 0.5 + 0.12, -0.5 - 0.12)
     axes.set_yticks([])
     axes.grid(axis="x", color=PALE, linewidth=0.6)
     axes.set_axisbelow(True)
-    for place, (row, figure) in enumerate(zip(rows, figures, strict=True)):
-        height = bottom + high * (len(rows) - 0.5 + 0.12 - place) / (len(rows) + 0.24)
-        if row.shown is None:
-            sheet.text(0.1, height, row.text, weight="bold", va="center_baseline")
-        else:
-            sheet.text(left - 0.1, height, row.text, ha="right", va="center_baseline")
-        sheet.text(width - right + 0.1, height, figure, size=SMALL, va="center_baseline")
+    for middle, figure in zip(name_rows(sheet, rows, left, bottom, high), figures, strict=True):
+        sheet.text(width - right + 0.1, middle, figure, size=SMALL, va="center_baseline")
     sheet.text(0.1, bottom + high + 0.47, title, size=TITLE, weight="bold")
     draw_legend(sheet, keys, bottom + high + 0.22)
-    if note:
-        sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
-    return sheet, axes, rows
+    sheet.note(notes)
+    return sheet, axes
 
 
 def best_first(shown: Sequence[Shown], worth: Callable[[ArmSummary], float]) -> list[Shown]:
@@ -145,20 +178,21 @@ def draw_legend(sheet: Sheet, keys: Sequence[Key], middle: float) -> None:
 _HATCHED = {"facecolor": ACCENT, "edgecolor": "white", "linewidth": 0, "hatch": "////"}
 _ACCURACY = "Accuracy by arm"
 _TOKENS = "Prompt tokens by arm"
+_UNSCORED = "nothing scored"
 
 
 def draw_accuracy(summary: RunSummary, *, pngs: bool) -> Picture | None:
     """The picture of accuracy; `None` if no arm has a scored trial."""
-    shown = best_first(shown_arms(summary), lambda arm: -1.0 if arm.accuracy.value is None else arm.accuracy.value)
-    if not any(item.arm.scored for item in shown):
+    drawn, note, has_models = _drawn(summary, lambda item: "" if item.arm.accuracy.value is not None else _UNSCORED)
+    if not drawn:
         return None
-    note = left_out(summary)
+    rows = make_rows(best_first(drawn, lambda arm: arm.accuracy.value or 0.0), has_models=has_models)
     keys = [
         Key("accuracy", SOLID),
         Key("95% interval", {"color": INK}, is_line=True),
         Key("coverage: what the toolset lets be right", BEHIND),
     ]
-    sheet, axes, rows = bar_sheet(_ACCURACY, shown, keys, _accuracy_text, note)
+    sheet, axes = bar_sheet(_ACCURACY, rows, keys, _accuracy_text, note)
     axes.set_xlim(0, 1.004)  # the edge of a full bar is seen
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0%", "20%", "40%", "60%", "80%", "100%"])
     for place, row in enumerate(rows):
@@ -181,12 +215,13 @@ def draw_accuracy(summary: RunSummary, *, pngs: bool) -> Picture | None:
 
 def draw_tokens(summary: RunSummary, *, pngs: bool) -> Picture | None:
     """The picture of prompt tokens; `None` if no arm's tokens are known."""
-    shown = best_first(shown_arms(summary), lambda arm: -sum(_prompt_parts(arm) or (math.inf,)))
-    if not any(_prompt_parts(item.arm) for item in shown):
+    drawn, note, has_models = _drawn(summary, _why_no_tokens)
+    if not drawn:
         return None
-    note = " ".join(filter(None, (left_out(summary), _token_note(shown))))
+    rows = make_rows(best_first(drawn, lambda arm: -sum(_prompt_parts(arm) or ())), has_models=has_models)
+    note = " ".join(filter(None, (note, _token_note(drawn))))
     keys = [Key("tool definitions, estimated", _HATCHED), Key("the rest of the prompt", BEHIND)]
-    sheet, axes, rows = bar_sheet(_TOKENS, shown, keys, _token_text, note)
+    sheet, axes = bar_sheet(_TOKENS, rows, keys, _token_text, note)
     parts = [_prompt_parts(row.shown.arm) if row.shown else None for row in rows]
     most = max(1.0, *(sum(part) for part in parts if part))
     axes.set_xlim(0, most * 1.02)
@@ -212,19 +247,28 @@ def _prompt_parts(arm: ArmSummary) -> tuple[float, float] | None:
     return arm.definition_tokens_total, max(0.0, arm.prompt_tokens - arm.definition_tokens_total)
 
 
+def _drawn(summary: RunSummary, why: Callable[[Shown], str]) -> tuple[list[Shown], str, bool]:
+    """The arms that have a bar, a note on those that have none, and whether there are several models."""
+    shown = shown_arms(summary)
+    groups = by_reason(shown, why)
+    return groups.pop(""), left_out(summary, groups), len(by_model(shown)) > 1
+
+
+def _why_no_tokens(shown: Shown) -> str:
+    if _prompt_parts(shown.arm) is not None:
+        return ""
+    return "tokens unknown" if shown.arm.scored else _UNSCORED
+
+
 def _accuracy_text(shown: Shown) -> str:
     arm = shown.arm
-    if arm.accuracy.value is None:
-        return "nothing scored"
     interval = format_interval(arm.accuracy.low, arm.accuracy.high)
     return f"{format_share(arm.accuracy.value)}  [{interval}]" if interval else format_share(arm.accuracy.value)
 
 
 def _token_text(shown: Shown) -> str:
     arm = shown.arm
-    parts = _prompt_parts(arm)
-    if parts is None:
-        return "nothing scored" if not arm.scored else "unknown"
+    parts = _prompt_parts(arm) or (0.0, 0.0)
     mark = "" if arm.prompt_tokens_reported else ESTIMATED
     return f"{mark}{format_glance(arm.prompt_tokens)}, definitions {format_glance(parts[0])}"
 

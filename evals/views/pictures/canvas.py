@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
+from matplotlib.textpath import text_to_path
 
 from toolbelt.evals.views.matrix_text import STEPS, heat_colour
 from toolbelt.text import visible
@@ -69,10 +70,13 @@ def share_range(lows: Sequence[float], highs: Sequence[float]) -> tuple[float, f
     return max(0.0, low - air), min(1.0, high + air)
 
 
-SIZE = 8.5
+SIZE = 9.0
 """The size of text, in points."""
-SMALL = 7.5
-TITLE = 10.5
+SMALL = 8.25
+"""The least: 11 pixels where a picture is shown as large as it is."""
+TITLE = 11.0
+NOTE_LINE = 0.17
+"""Inches from one line at the foot to the next."""
 INK = "#1a1a1a"
 GREY = "#6b6b6b"
 PALE = "#d9d9d9"
@@ -93,6 +97,7 @@ _STYLE = {
     "font.size": SIZE,
     "hatch.linewidth": 0.6,
     "svg.fonttype": "path",
+    "text.hinting": "none",  # letters as wide as in an SVG
     "svg.hashsalt": "toolbelt",
     "text.color": INK,
     "text.parse_math": False,  # a name may hold a dollar
@@ -162,6 +167,11 @@ class Sheet:
     def text(self, left: float, bottom: float, text: str, **how: Any) -> None:
         """Text at a place, in inches."""
         self.figure.text(left / self.width, bottom / self.height, text, **how)
+
+    def note(self, lines: Sequence[str]) -> None:
+        """Lines at the foot."""
+        for number, line in enumerate(reversed(lines)):
+            self.text(0.1, 0.07 + NOTE_LINE * number, line, size=SMALL, color=GREY)
 
     def pixel_text(self, x: float, y: float, text: str, **how: Any) -> None:
         """Text at a place, in pixels."""
@@ -254,14 +264,14 @@ def accuracy_axis(axes: Any, lows: Sequence[float], highs: Sequence[float]) -> N
     axes.set_axisbelow(True)
 
 
+@lru_cache(maxsize=10_000)
 def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
-    """In inches."""
+    """In inches, as wide as an SVG draws it."""
     if not text:
         return 0.0
-    renderer = _measuring_canvas().get_renderer()
     font = FontProperties(family=_FONT, size=size, weight="bold" if bold else "normal")
-    width, _, _ = renderer.get_text_width_height_descent(text, font, ismath=False)
-    return float(width) / _PIXELS_PER_INCH
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / 72
 
 
 def widest(texts: Sequence[str], size: float = SIZE, *, bold: bool = False) -> float:
@@ -278,11 +288,6 @@ def in_lines(text: str, width: float, size: float = SIZE) -> list[str]:
         else:
             lines.append(word)
     return lines
-
-
-@cache
-def _measuring_canvas() -> Any:
-    return FigureCanvasAgg(Figure(dpi=_PIXELS_PER_INCH))
 
 
 @cache

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.economics import amount, cheapest_lines, format_usd, rebilled, why_none
-from toolbelt.evals.views.pictures.bars import SOLID, Key, LabelledBar, colour_of, draw_legend
-from toolbelt.evals.views.pictures.canvas import GREY, SMALL, TITLE, Sheet, drawable, in_lines, text_width, widest
-from toolbelt.evals.views.pictures.shown import Shown, by_model, left_out, shown_arms
+from toolbelt.evals.views.pictures.bars import (
+    SOLID,
+    Key,
+    LabelledBar,
+    colour_of,
+    draw_legend,
+    make_rows,
+    models_width,
+    name_rows,
+    names_width,
+)
+from toolbelt.evals.views.pictures.canvas import (
+    GREY,
+    NOTE_LINE,
+    SMALL,
+    TITLE,
+    Sheet,
+    drawable,
+    in_lines,
+    text_width,
+    widest,
+)
+from toolbelt.evals.views.pictures.shown import Shown, by_model, by_reason, left_out, shown_arms
 from toolbelt.render.numbers import format_glance
 from toolbelt.views.blocks import Picture
 
@@ -35,6 +55,10 @@ _LONGEST = 600
 """Characters of the sentence that is drawn."""
 _CHEAPEST = "bold: the cheapest"
 _FEWEST = "bold: the fewest"
+_APART = 3
+"""Models have scales of their own where the longest bars would differ by this factor or more."""
+_OWN_SCALES = "Each model's bars have a scale of their own."
+_NO_PRICE, _NO_COST = "no price", "cost unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +71,7 @@ class _Plot:
         ways: Of billing, one a panel.
         in_dollars: The unit; else tokens.
         best: The cheapest arms of each way, by number, of those that can be used.
+        scales: What the longest bar of each model stands for.
     """
 
     rows: Sequence[LabelledBar]
@@ -54,19 +79,23 @@ class _Plot:
     ways: Sequence[Caching]
     in_dollars: bool
     best: Mapping[Caching, frozenset[int]]
+    scales: Mapping[str, float]
 
-    def costs(self, shown: Shown) -> ArmEconomics | None:
-        """What an arm costs, if that can be drawn."""
-        costs = self.economics[shown.number - 1]
-        return None if why_none(costs) or (self.in_dollars and costs.rates is None) else costs
+    @property
+    def has_own_scales(self) -> bool:
+        return len({*self.scales.values()}) > 1
+
+    def amount(self, shown: Shown, way: Caching) -> float:
+        """What an arm costs; 0 where that is not known."""
+        return amount(self.economics[shown.number - 1], way) or 0.0
+
+    def format(self, value: float) -> str:
+        return format_usd(value) if self.in_dollars else format_glance(value)
 
     def text(self, shown: Shown, way: Caching) -> str:
-        """The figure beside a bar, or in the first panel why there is none."""
-        if (costs := self.costs(shown)) is not None:
-            value = amount(costs, way)
-            return "unknown" if value is None else format_usd(value) if self.in_dollars else format_glance(value)
-        reason = why_none(self.economics[shown.number - 1]) or "no price"
-        return reason if way is self.ways[0] else ""
+        """The figure beside a bar."""
+        value = amount(self.economics[shown.number - 1], way)
+        return "unknown" if value is None else self.format(value)
 
 
 def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics], *, pngs: bool) -> Picture | None:
@@ -80,29 +109,47 @@ def draw_economics(summary: RunSummary, economics: Sequence[ArmEconomics], *, pn
         return None
     in_dollars = any(costs.rates is not None and not why_none(costs) for costs in economics)
     title = _USD if in_dollars else _TOKENS
-    plot = _make_plot(summary, economics, in_dollars=in_dollars)
-    cheapest = cheapest_lines(economics) if not in_dollars or _all_priced(plot) else []
-    note = " ".join(filter(None, (left_out(summary), _price_note(economics) if in_dollars else _READ_NOTE)))
+    shown = shown_arms(summary)
+    groups = by_reason(shown, lambda item: _why_left_out(economics[item.number - 1], in_dollars=in_dollars))
+    plot = _make_plot(groups.pop(""), economics, in_dollars=in_dollars, has_models=len(by_model(shown)) > 1)
+    cheapest = [] if groups.keys() & {_NO_PRICE, _NO_COST} else cheapest_lines(economics)
+    own = _OWN_SCALES if plot.has_own_scales else ""
+    notes = (own, left_out(summary, groups), _price_note(economics) if in_dollars else _READ_NOTE)
+    note = " ".join(filter(None, notes))
     sheet = _draw(plot, title, drawable(cheapest[0], _LONGEST) if len(cheapest) == 1 else "", note)
     caption = f"{' '.join([*cheapest, _caption(in_dollars=in_dollars)])} {note}".strip()
     return Picture("economics", title, caption, *sheet.save(pngs=pngs))
 
 
-def _make_plot(summary: RunSummary, economics: Sequence[ArmEconomics], *, in_dollars: bool) -> _Plot:
+def _why_left_out(costs: ArmEconomics, *, in_dollars: bool) -> str:
+    reason = why_none(costs)
+    if reason == "unknown":
+        return _NO_COST
+    return reason or (_NO_PRICE if in_dollars and costs.rates is None else "")
+
+
+def _make_plot(
+    shown: Sequence[Shown], economics: Sequence[ArmEconomics], *, in_dollars: bool, has_models: bool
+) -> _Plot:
     def worth(item: Shown) -> tuple[bool, float]:
         value = amount(economics[item.number - 1], Caching.NONE)
         return is_oracle(item.arm.toolset), float("inf") if value is None else value
 
-    groups = by_model(shown_arms(summary))
-    rows: list[LabelledBar] = []
-    for model, members in groups.items():
-        if len(groups) > 1:
-            rows.append(LabelledBar(model))
-        rows += [LabelledBar(item.label, item) for item in sorted(members, key=worth)]
+    groups = {model: sorted(members, key=worth) for model, members in by_model(shown).items()}
+    rows = make_rows([item for members in groups.values() for item in members], has_models=has_models)
     ways = [way for way in Caching if any(way in costs.bills for costs in economics)]
-    plot = _Plot(rows, economics, ways, in_dollars, {})
+    plot = _Plot(rows, economics, ways, in_dollars, {}, {})
     best = {way: frozenset(_cheapest(plot, members, way) for members in groups.values()) for way in ways}
-    return _Plot(rows, economics, ways, in_dollars, best)
+    longest = {model: max(plot.amount(item, way) for item in arms for way in ways) for model, arms in groups.items()}
+    scales = {model: most or 1.0 for model, most in longest.items()}
+    if max(scales.values()) < _APART * min(scales.values()):
+        scales = dict.fromkeys(scales, max(scales.values()))
+    plot = replace(plot, best=best, scales=scales)
+    if plot.has_own_scales:
+        rows = [
+            row if row.shown else replace(row, beside=f"longest bar: {plot.format(scales[row.text])}") for row in rows
+        ]
+    return replace(plot, rows=rows)
 
 
 def _cheapest(plot: _Plot, members: Sequence[Shown], way: Caching) -> int:
@@ -110,86 +157,65 @@ def _cheapest(plot: _Plot, members: Sequence[Shown], way: Caching) -> int:
     amounts = [
         (value, item.number)
         for item in members
-        if not is_oracle(item.arm.toolset)
-        and (costs := plot.costs(item)) is not None
-        and (value := amount(costs, way)) is not None
+        if not is_oracle(item.arm.toolset) and (value := amount(plot.economics[item.number - 1], way)) is not None
     ]
     return min(amounts)[1] if len(amounts) > 1 else 0
 
 
-def _all_priced(plot: _Plot) -> bool:
-    return all(plot.costs(row.shown) is not None for row in plot.rows if row.shown and not _is_left_out(row.shown.arm))
-
-
-def _is_left_out(arm: ArmSummary) -> bool:
-    return not arm.scored or not arm.solved.numerator
-
-
 def _draw(plot: _Plot, title: str, subtitle: str, note: str) -> Sheet:
     arms = [row.shown for row in plot.rows if row.shown]
-    left = 0.25 + max(
-        widest([row.text for row in plot.rows if row.shown]), widest([r.text for r in plot.rows], bold=True) - 0.3
-    )
+    left = names_width(plot.rows)
     figures = max(widest([plot.text(item, way) for item in arms for way in plot.ways], SMALL, bold=True), 0.4)
     panel = _BAR + 0.1 + figures
-    keys = [_REBILLED] if any(map(rebilled, plot.economics)) else []
-    least = max(text_width(title, TITLE, bold=True), text_width(note, SMALL)) + 0.3
-    width = max(left + len(plot.ways) * panel + (len(plot.ways) - 1) * _GAP + 0.15, least)
-    lines = in_lines(subtitle, width - 0.2, SMALL)
+    keys = [_REBILLED] if any(rebilled(plot.economics[item.number - 1]) for item in arms) else []
+    least = text_width(title, TITLE, bold=True) + 0.3
+    width = max(left + len(plot.ways) * panel + (len(plot.ways) - 1) * _GAP + 0.15, least, models_width(plot.rows))
+    lines, notes = (in_lines(text, width - 0.2, SMALL) for text in (subtitle, note))
     high = _ROW * len(plot.rows) + 0.06
-    bottom = 0.12 + (0.24 if note else 0) + 0.24
+    bottom = 0.36 + NOTE_LINE * len(notes)
     sheet = Sheet(width, bottom + high + 0.45 + _LINE * len(lines) + (0.08 if lines else 0) + 0.36)
     top = sheet.height - 0.27
     sheet.text(0.1, top, title, size=TITLE, weight="bold")
     for number, line in enumerate(lines, start=1):
         sheet.text(0.1, top - 0.06 - _LINE * number, line, size=SMALL)
-    for place, row in enumerate(plot.rows):
-        height = bottom + high * (len(plot.rows) - 0.5 + 0.12 - place) / (len(plot.rows) + 0.24)
-        if row.shown is None:
-            sheet.text(0.1, height, row.text, weight="bold", va="center_baseline")
-        else:
-            sheet.text(left - 0.1, height, row.text, ha="right", va="center_baseline")
-    most = max(
-        (amount(costs, way) or 0.0 for item in arms if (costs := plot.costs(item)) for way in plot.ways), default=0
-    )
+    name_rows(sheet, plot.rows, left, bottom, high)
     for number, way in enumerate(plot.ways):
         start = left + number * (panel + _GAP)
         axes = sheet.axes(start, bottom, panel, high)
         axes.set_ylim(len(plot.rows) - 0.5 + 0.12, -0.5 - 0.12)
-        axes.set_xlim(0, (most or 1.0) * panel / _BAR)
+        axes.set_xlim(0, panel / _BAR)
         axes.set_yticks([])
         axes.set_xticks([])
         axes.spines["bottom"].set_visible(False)
         sheet.text(start, bottom + high + 0.08, _PANELS[way], size=SMALL, weight="bold", linespacing=1.15)
         if number:
             sheet.text(start - _GAP / 2 - 0.05, bottom + high + 0.08, "→", color=GREY, ha="center")
-        _bars(axes, plot, way, 0.06 * (most or 1.0) / _BAR)
+        _bars(axes, plot, way)
     draw_legend(sheet, keys, bottom - 0.16)
     bold = _CHEAPEST if plot.in_dollars else _FEWEST
     if any(filter(None, plot.best[plot.ways[0]])):
         at = 0.1 + sum(0.52 + text_width(key.text, SMALL) for key in keys)
         sheet.text(at, bottom - 0.16, bold, size=SMALL, va="center_baseline", color=GREY)
-    if note:
-        sheet.text(0.1, 0.1, note, size=SMALL, color=GREY)
+    sheet.note(notes)
     return sheet
 
 
-def _bars(axes: Any, plot: _Plot, way: Caching, gap: float) -> None:
+def _bars(axes: Any, plot: _Plot, way: Caching) -> None:
     """The bars of a panel, each with its figure at its end."""
     for place, row in enumerate(plot.rows):
         if row.shown is None:
             continue
-        costs = plot.costs(row.shown)
-        value = 0.0 if costs is None else amount(costs, way) or 0.0
-        if costs is not None:
-            added = 0.0 if way is Caching.NONE else min(value, rebilled(costs) or 0.0)
-            axes.barh(place, value - added, height=0.6, **colour_of(row.shown, SOLID))
-            if added:
-                axes.barh(place, added, left=value - added, height=0.6, **_ADDED)
+        scale = plot.scales[row.shown.model]
+        value = plot.amount(row.shown, way) / scale
+        changed = rebilled(plot.economics[row.shown.number - 1]) or 0.0
+        added = 0.0 if way is Caching.NONE else min(value, changed / scale)
+        axes.barh(place, value - added, height=0.6, **colour_of(row.shown, SOLID))
+        if added:
+            axes.barh(place, added, left=value - added, height=0.6, **_ADDED)
         is_best = row.shown.number in plot.best[way]
         how = {"weight": "bold" if is_best else "normal", "color": GREY if is_oracle(row.shown.arm.toolset) else None}
         axes.text(
-            value + gap,
+            value + 0.06 / _BAR,
             place,
             plot.text(row.shown, way),
             size=SMALL,

@@ -15,19 +15,23 @@ from toolbelt.evals.views.matrix_text import (
     STEPS,
     UNSURE_MEANING,
     HeatCell,
+    best_meaning,
     choice_meaning,
     heat_cell,
     heat_colour,
     ink_on,
 )
+from toolbelt.evals.views.matrix_text import in_lines as name_in_lines
 from toolbelt.evals.views.pictures.canvas import (
     GREY,
     INK,
+    NOTE_LINE,
     SIZE,
     SMALL,
     TITLE,
     Sheet,
     distinct,
+    in_lines,
     text_width,
     widest,
 )
@@ -37,10 +41,17 @@ MOST_MODELS = 40
 """The most models in a picture; of more, it shows the first ones and says so."""
 MOST_TOOLSETS = 60
 _TITLE = "Accuracy by model and toolset"
-_MOST_LETTERS = 34
-_TINY = 6.3
-_WIDE, _WIDEST, _HIGH, _GAP = 0.78, 2.4, 0.4, 0.03
+_MOST_LETTERS, _MOST_ABOVE = 44, 64
+"""Of a name beside the cells, and of one that is broken into lines above them."""
+_MOST_HEADING = 20
+"""Characters of a line above a column, if no piece of a name is longer."""
+_WIDE, _HIGH, _GAP = 0.95, 0.44, 0.03
 """Size of a cell, in inches."""
+_WIDEST = 8.0
+"""Inches of all columns; above those that would take more, names are turned."""
+_LINE, _LEGEND_LINE = 0.15, 0.25
+_LEGEND = 7.4
+"""Inches that the legend may take where the cells take less."""
 _WHITE, _BLACK = "#fefefe", "#010101"
 """On cells that are dark here and light on a dark page, or the other way round: there each turns into the other."""
 _TURN = 40.0
@@ -50,7 +61,7 @@ _FAR_COLUMNS, _FAR_ROWS = 14, 20
 _UNSCORED = {"facecolor": "#f4f4f4", "edgecolor": "#c4c4c4", "linewidth": 0, "hatch": "////"}
 _DASHES = (0, (3, 1.6))
 _STRIP = 1.6
-_WORDS: Mapping[str, Any] = {"size": 7.0, "color": "#3d3d3d"}
+_WORDS: Mapping[str, Any] = {"size": SMALL, "color": "#3d3d3d", "linespacing": 1.05}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,63 +91,86 @@ class _Field:
 
 
 def draw_heat_map(matrix: Matrix, *, pngs: bool = True) -> Picture | None:
-    """The heat map; `None` where there is at most one model and one toolset, so that there is no choice."""
+    """The heat map; `None` where there is at most one model and one toolset, so that there is no choice.
+
+    Models or toolsets, whichever are fewer, are the columns: a wide picture is shown small.
+    """
     if len(matrix.rows) * len(matrix.toolsets) < 2:
         return None
-    rows = matrix.rows[:MOST_MODELS]
-    models = distinct([row.model for row in rows], _MOST_LETTERS)
-    toolsets = distinct(matrix.toolsets[:MOST_TOOLSETS], _MOST_LETTERS)
+    rows, toolsets = matrix.rows[:MOST_MODELS], matrix.toolsets[:MOST_TOOLSETS]
+    are_models_columns = len(toolsets) > len(rows)
+    models = distinct([row.model for row in rows], _MOST_ABOVE if are_models_columns else _MOST_LETTERS)
     cells = [[heat_cell(row, cell) for cell in row.cells[:MOST_TOOLSETS]] for row in rows]
+    lines = [(name, _window(row)) for name, row in zip(models, rows, strict=True)]
+    columns = [(name, "") for name in distinct(toolsets, _MOST_LETTERS)]
+    if are_models_columns:
+        lines, columns, cells = columns, lines, [list(column) for column in zip(*cells, strict=True)]
     note = _left_out(matrix)
-    wide = max(_WIDE, widest(toolsets) + 0.14)
-    is_turned = wide > _WIDEST or wide * len(toolsets) > 9
-    wide = _WIDE if is_turned else wide
-    names = 0.22 + max(widest(models), widest([_window(row) for row in rows], _TINY))
+    sheet = _draw(matrix, lines, columns, cells, note)
+    return Picture(PICTURE, _TITLE, _caption(matrix, cells, note), *sheet.save(pngs=pngs))
+
+
+def _draw(
+    matrix: Matrix,
+    lines: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str]],
+    cells: Sequence[Sequence[HeatCell]],
+    note: str,
+) -> Sheet:
+    heads = [[*name_in_lines(name, _MOST_HEADING), *([window] if window else [])] for name, window in columns]
+    wide = max(_WIDE, *(widest(head) + 0.14 for head in heads))
+    is_turned = wide * len(heads) > _WIDEST
+    if is_turned:
+        wide, heads = _WIDE, [[name] for name, _ in columns]
+    names = 0.22 + max(max(widest([name]), widest([window], SMALL)) for name, window in lines)
     # A turned name begins above the middle of its column and goes up to the right.
-    head = 0.14 + (widest(toolsets) * math.sin(math.radians(_TURN)) + 0.1 if is_turned else 0.16)
-    beyond = widest(toolsets[-1:]) * math.cos(math.radians(_TURN)) - wide / 2 + 0.1 if is_turned else 0.0
-    is_wide, is_high = len(toolsets) > _FAR_COLUMNS, len(models) > _FAR_ROWS
-    below = (head if is_high else 0.1) + (0.24 if note else 0.0)
-    above = head + 0.98
-    field = _Field(names, below, wide, len(toolsets), len(models))
-    legend = _legend_lines(matrix, cells)
-    right = max(names if is_wide else 0.12, beyond, max(_legend_width(line) for line in legend) - field.right + 0.12)
-    right = max(right, 0.25 + text_width(note, SMALL) - field.right)
+    reach = widest([line for head in heads for line in head])
+    head = 0.14 + (reach * math.sin(math.radians(_TURN)) + 0.1 if is_turned else _LINE * max(map(len, heads)))
+    beyond = widest(heads[-1]) * math.cos(math.radians(_TURN)) - wide / 2 + 0.1 if is_turned else 0.0
+    is_wide, is_high = len(columns) > _FAR_COLUMNS, len(lines) > _FAR_ROWS
+    cells_end = names + wide * len(columns)
+    legend = _legend_lines(matrix, cells, max(cells_end, _LEGEND))
+    above = head + 0.48 + _LEGEND_LINE * len(legend)
+    right = max(names if is_wide else 0.12, beyond, max(_legend_width(line) for line in legend) - cells_end + 0.12)
+    notes = in_lines(note, cells_end + right - 0.2, SMALL)
+    below = (head if is_high else 0.1) + (NOTE_LINE * len(notes) + 0.07 if notes else 0.0)
+    field = _Field(names, below, wide, len(columns), len(lines))
     sheet = Sheet(field.right + right, field.top + above)
-    for number, (row, model) in enumerate(zip(rows, models, strict=True)):
-        _name_row(sheet, field, number, model, _window(row), is_wide=is_wide)
-    for number, toolset in enumerate(toolsets):
-        _name_column(sheet, field, number, toolset, is_turned=is_turned, is_high=is_high)
+    for number, (name, window) in enumerate(lines):
+        _name_row(sheet, field, number, name, window, is_wide=is_wide)
+    for number, texts in enumerate(heads):
+        _name_column(sheet, field, number, texts, is_turned=is_turned, is_high=is_high)
     for y, line in enumerate(cells):
         for x, cell in enumerate(line):
             _draw_cell(sheet, field, y, x, cell)
     top = field.top + head
-    sheet.text(0.1, top + 0.74, _TITLE, size=TITLE, weight="bold")
-    for number, keys in enumerate(legend):
-        _draw_legend(sheet, keys, top + 0.5 - 0.25 * number)
-    if note:
-        sheet.text(0.1, 0.07, note, size=SMALL, color=GREY)
-    return Picture(PICTURE, _TITLE, _caption(matrix, cells, note), *sheet.save(pngs=pngs))
+    sheet.text(0.1, sheet.height - 0.24, _TITLE, size=TITLE, weight="bold")
+    for number, keys in enumerate(reversed(legend)):
+        _draw_legend(sheet, keys, top + 0.25 + _LEGEND_LINE * number)
+    sheet.note(notes)
+    return sheet
 
 
-def _name_row(sheet: Sheet, field: _Field, row: int, model: str, window: str, *, is_wide: bool) -> None:
+def _name_row(sheet: Sheet, field: _Field, row: int, name: str, window: str, *, is_wide: bool) -> None:
     _, middle = field.middle(row, 0)
     for at, side in ((field.left - 0.1, "right"), (field.right + 0.1, "left"))[: 1 + is_wide]:
-        sheet.text(at, middle + (0.065 if window else 0), model, ha=side, va="center_baseline")
+        sheet.text(at, middle + (0.075 if window else 0), name, ha=side, va="center_baseline")
         if window:
-            sheet.text(at, middle - 0.09, window, ha=side, va="center_baseline", size=_TINY, color=GREY)
+            sheet.text(at, middle - 0.09, window, ha=side, va="center_baseline", size=SMALL, color=GREY)
 
 
-def _name_column(sheet: Sheet, field: _Field, column: int, toolset: str, *, is_turned: bool, is_high: bool) -> None:
+def _name_column(
+    sheet: Sheet, field: _Field, column: int, texts: Sequence[str], *, is_turned: bool, is_high: bool
+) -> None:
     across, _ = field.middle(0, column)
     if not is_turned:
         for at, side in ((field.top + 0.1, "bottom"), (field.bottom - 0.1, "top"))[: 1 + is_high]:
-            sheet.text(across, at, toolset, ha="center", va=side)
+            sheet.text(across, at, "\n".join(texts), ha="center", va=side, linespacing=1.1)
         return
     how = {"rotation": _TURN, "rotation_mode": "anchor"}
-    sheet.text(across, field.top + 0.08, toolset, ha="left", va="center_baseline", **how)
+    sheet.text(across, field.top + 0.08, texts[0], ha="left", va="center_baseline", **how)
     if is_high:
-        sheet.text(across, field.bottom - 0.1, toolset, ha="right", va="center_baseline", **how)
+        sheet.text(across, field.bottom - 0.1, texts[0], ha="right", va="center_baseline", **how)
 
 
 def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCell) -> None:
@@ -146,11 +180,9 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
     if cell.step is None:
         sheet.bar(left, bottom, wide, high, **_UNSCORED)
         behind = {"facecolor": _UNSCORED["facecolor"], "edgecolor": "none", "pad": 1.0}
-        is_long = text_width(cell.text, _WORDS["size"]) > wide - 0.1
-        words = cell.text.replace(" ", "\n") if is_long else cell.text
-        sheet.text(
-            across, middle, words, ha="center", va="center" if is_long else "center_baseline", bbox=behind, **_WORDS
-        )
+        lines = in_lines(cell.text, wide - 0.1, SMALL)
+        va = "center" if len(lines) > 1 else "center_baseline"
+        sheet.text(across, middle, "\n".join(lines), ha="center", va=va, bbox=behind, **_WORDS)
         return
     colour = heat_colour(cell.step)
     ink = ink_on(colour)
@@ -159,12 +191,12 @@ def _draw_cell(sheet: Sheet, field: _Field, row: int, column: int, cell: HeatCel
     sheet.bar(left, bottom, wide, high, facecolor=colour, linewidth=0)
     if cell.is_chosen or cell.is_unsure:
         _frame(sheet, left, bottom, wide, high, is_sure=cell.is_chosen)
-    up = 0.065 if cell.overflow else 0.0
+    up = 0.075 if cell.overflow else 0.0
     weight = "bold" if cell.is_chosen or cell.is_unsure else "normal"
-    text = f"{cell.text}★" if cell.is_best else cell.text
+    text = f"{cell.text} best" if cell.is_best else cell.text
     sheet.text(across, middle + up, text, ha="center", va="center_baseline", size=SIZE, color=ink, weight=weight)
     if cell.overflow:
-        sheet.text(across, middle - 0.09, cell.overflow, ha="center", va="center_baseline", size=_TINY, color=ink)
+        sheet.text(across, middle - 0.09, cell.overflow, ha="center", va="center_baseline", size=SMALL, color=ink)
 
 
 def _frame(sheet: Sheet, left: float, bottom: float, wide: float, high: float, *, is_sure: bool) -> None:
@@ -193,22 +225,27 @@ class _Key:
     @property
     def sample(self) -> float:
         """Inches before its text."""
-        return {"scale": _STRIP + 0.36, "star": 0.0}.get(self.kind, 0.36)
+        return {"scale": _STRIP + 0.36, "best": 0.0}.get(self.kind, 0.36)
 
 
-def _legend_lines(matrix: Matrix, cells: Sequence[Sequence[HeatCell]]) -> list[list[_Key]]:
+def _legend_lines(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], wide: float) -> list[list[_Key]]:
+    """The entries, as many side by side as so many inches hold."""
     flat = [cell for line in cells for cell in line]
-    first = [_Key("scale", "100%: accuracy")]
+    keys = [_Key("scale", "100%: accuracy")]
     if any(cell.step is None for cell in flat):
-        first.append(_Key("unscored", "no accuracy, for the reason given: not a score of 0"))
-    second = []
+        keys.append(_Key("unscored", "no accuracy, for the reason given: not a score of 0"))
     if any(cell.is_chosen for cell in flat):
-        second.append(_Key("frame", f"for toolbelt.yaml, sure: {choice_meaning(matrix)}"))
+        keys.append(_Key("frame", f"for toolbelt.yaml, sure: {choice_meaning(matrix)}"))
     if any(cell.is_unsure for cell in flat):
-        second.append(_Key("dashes", f"for toolbelt.yaml, not sure: {UNSURE_MEANING}"))
+        keys.append(_Key("dashes", f"for toolbelt.yaml, not sure: {UNSURE_MEANING}"))
     if any(cell.is_best for cell in flat):
-        second.append(_Key("star", "★ its best"))
-    return [first, second] if second else [first]
+        keys.append(_Key("best", best_meaning(matrix)))
+    lines: list[list[_Key]] = [[]]
+    for key in keys:
+        if lines[-1] and _legend_width([*lines[-1], key]) > wide:
+            lines.append([])
+        lines[-1].append(key)
+    return lines
 
 
 def _legend_width(keys: Sequence[_Key]) -> float:
@@ -243,9 +280,7 @@ def _left_out(matrix: Matrix) -> str:
 
 def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> str:
     flat = [cell for line in cells for cell in line]
-    sentences = [
-        "Share of the scored trials in which the right tools were called, a line a model and a column a toolset."
-    ]
+    sentences = ["Share of the scored trials in which the right tools were called, of each model with each toolset."]
     if any(cell.is_chosen for cell in flat):
         sentences.append(f"Framed: for toolbelt.yaml, sure: {choice_meaning(matrix)}.")
     if any(cell.is_unsure for cell in flat):
@@ -253,7 +288,7 @@ def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> 
     if any(cell.is_chosen or cell.is_unsure for cell in flat):
         sentences.append(f"Small: {SMALL_MEANING}.")
     if any(cell.is_best for cell in flat):
-        sentences.append("★: the model's best.")
+        sentences.append(f"{best_meaning(matrix).capitalize()}.")
     if any(cell.step is None for cell in flat):
         sentences.append("Hatched: no accuracy, for the reason given; it is not a score of 0.")
     for kind, meaning in OVERFLOW_MEANINGS.items():

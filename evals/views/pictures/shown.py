@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.views.pictures.canvas import Style, distinct, drawable, style
 
 MOST_ARMS = 60
 """The most arms in a picture; of more, it shows the first ones and says so."""
-_MOST_LETTERS = 34
+_MOST_LETTERS, _MOST_OF_MODELS = 44, 64
+_MOST_NAMED = 12
+"""The most arms without anything to draw that a note names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +34,12 @@ class Shown:
     style: Style
     arm: ArmSummary
 
-    @property
-    def full_label(self) -> str:
-        """A label that distinguishes it from all other arms."""
-        return f"{self.model} · {self.label}"
-
 
 def shown_arms(summary: RunSummary) -> list[Shown]:
     """The arms in their order, at most `MOST_ARMS`, with unique names that can be drawn."""
     arms = summary.arms[:MOST_ARMS]
     models = list(dict.fromkeys(arm.model for arm in summary.arms))
-    model_names = dict(zip(models, distinct(models, _MOST_LETTERS), strict=True))
+    model_names = dict(zip(models, distinct(models, _MOST_OF_MODELS), strict=True))
     labels = [drawable(arm.toolset_label, _MOST_LETTERS) for arm in arms]
     return [
         Shown(
@@ -63,16 +61,32 @@ def by_model(shown: Sequence[Shown]) -> Mapping[str, list[Shown]]:
     return groups
 
 
-def left_out(summary: RunSummary, missing: Sequence[Shown] = ()) -> str:
-    """What a picture does not show, in words; empty if it shows all."""
+def left_out(summary: RunSummary, missing: Mapping[str, Sequence[Shown]] = MappingProxyType({})) -> str:
+    """What a picture does not show, in words; empty if it shows all.
+
+    Args:
+        summary: Of the run.
+        missing: Arms that have nothing to draw, by the reason.
+    """
     parts = []
     if len(summary.arms) > MOST_ARMS:
         parts.append(f"The first {MOST_ARMS} of {len(summary.arms)} arms.")
-    if missing:
-        names = ", ".join(item.full_label for item in missing[:3])
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        parts.append(f"Nothing scored: {names}{more}.")
+    has_models = len({arm.model for arm in summary.arms}) > 1
+    for reason, shown in missing.items():
+        groups = by_model(shown[:_MOST_NAMED])
+        of = {model: f"{model} · " if has_models else "" for model in groups}
+        names = [of[model] + ", ".join(item.label for item in members) for model, members in groups.items()]
+        more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+        parts.append(f"{reason[0].upper()}{reason[1:]}: {'; '.join(names)}{more}.")
     return " ".join(parts)
+
+
+def by_reason(shown: Sequence[Shown], why: Callable[[Shown], str]) -> dict[str, list[Shown]]:
+    """The arms that have nothing to draw, by the reason, and under an empty one those that have."""
+    groups: dict[str, list[Shown]] = {"": []}
+    for item in shown:
+        groups.setdefault(why(item), []).append(item)
+    return groups
 
 
 def _is_shared(arms: Sequence[ArmSummary], labels: Sequence[str], place: int) -> bool:

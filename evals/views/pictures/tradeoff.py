@@ -14,12 +14,14 @@ from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.pictures.canvas import (
     GREY,
     INK,
+    NOTE_LINE,
     ORACLE,
     SMALL,
     TITLE,
     Sheet,
     Style,
     accuracy_axis,
+    in_lines,
     is_logarithmic,
     linear_marks,
     logarithmic_marks,
@@ -163,12 +165,13 @@ def draw_tradeoff(summary: RunSummary, result: RunResult | None, *, pngs: bool) 
     if not points:
         return None
     placed = {point.shown.number for point in points}
+    missing = [item for item in shown if item.number not in placed]
     plot = _Plot(
         points,
         _PROMPTS if has_prompts else _DEFINITIONS,
         _PROMPT_AXIS if has_prompts else _DEFINITION_AXIS,
         None if result is None else _find_arrow(points, result),
-        left_out(summary, [item for item in shown if item.number not in placed]),
+        left_out(summary, {"nothing scored": missing} if missing else {}),
     )
     named = [
         (names, 1.0)
@@ -244,8 +247,10 @@ def _draw(plot: _Plot, names: _Names, scale: float) -> tuple[Sheet, bool]:
     texts = [entry.text for entry in entries]
     is_above = line_width(entries) <= _WIDE + 0.3
     panel = 0.3 if is_above else 0.45 + widest(texts, SMALL, bold=True)
-    left, bottom, above = 0.74, 0.55 + (0.2 if plot.note else 0), 0.75 if is_above else 0.45
     wide = _WIDE if is_above else _PLOT[0] * scale
+    left, above = 0.74, 0.75 if is_above else 0.45
+    notes = in_lines(plot.note, left + wide + panel - 0.2, SMALL)
+    bottom = 0.55 + NOTE_LINE * len(notes)
     high = _PLOT[1] * scale if is_above else max(_PLOT[1] * scale, LIST_LINE * len(entries))
     sheet = Sheet(left + wide + panel, bottom + high + above)
     axes = sheet.axes(left, bottom, wide, high)
@@ -254,8 +259,7 @@ def _draw(plot: _Plot, names: _Names, scale: float) -> tuple[Sheet, bool]:
     if plot.arrow is not None:
         _draw_arrow(axes, plot.points[plot.arrow.start], plot.points[plot.arrow.end])
     sheet.text(left, bottom + high + above - 0.25, plot.title, size=TITLE, weight="bold")
-    if plot.note:
-        sheet.text(left, 0.07, plot.note, size=SMALL, color=GREY)
+    sheet.note(notes)
     if is_above:
         draw_line(sheet, entries, left, bottom + high + 0.25)
     else:

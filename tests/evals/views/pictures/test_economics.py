@@ -52,8 +52,9 @@ def test_of_too_many_arms_the_first_are_drawn_and_the_rest_told() -> None:
 
 
 def test_E10_it_stands_among_the_pictures_where_bills_are_given() -> None:
-    drawn = draw_pictures(run(arm()), economics=billed(arm()), pngs=False)
-    assert [picture.name for picture in drawn] == ["accuracy", "economics"]
+    scored = arm(accuracy=Rate(5, 10))
+    drawn = draw_pictures(run(scored), economics=billed(scored), pngs=False)
+    assert [picture.name for picture in drawn] == ["tradeoff", "accuracy", "economics"]
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_more_arms_than_a_picture_can_show_are_said_to_be_left_out() -> None:
 
 def test_an_arm_with_nothing_scored_is_named_and_not_drawn_at_nought() -> None:
     tradeoff = draw_pictures(_run(_arm(), ArmSummary("m", "tiered", planned=5)), pngs=False)[0]
-    assert "Nothing scored: m · tiered." in tradeoff.caption
+    assert "Nothing scored: tiered." in tradeoff.caption
 
 
 def test_the_settings_of_matplotlib_are_left_as_they_were() -> None:
