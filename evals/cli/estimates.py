@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
 from toolbelt.evals.execution import describe_shard
 from toolbelt.evals.running.plan import Arm, Plan
+from toolbelt.evals.running.records import plus_cost
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.setup.estimate import ArmEstimate
 from toolbelt.text import plural
@@ -20,7 +21,10 @@ _OTHERWISE = "What is known of a model can be corrected under `models` in toolbe
 
 
 def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
-    """Plain values, for JSON; where the run may stop early, at one of `looks`, all figures are the most it takes."""
+    """Plain values, for JSON; where the run may stop early, at one of `looks`, all figures are the most it takes.
+
+    Arms are as if each were asked alone; the sums are without what they share, which is asked once.
+    """
     return {
         "dry_run": True,
         "dataset": {"name": plan.dataset_name, "digest": plan.digest},
@@ -30,9 +34,10 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "planned": plan.size,
         "shard": None if plan.shard is None else str(plan.shard),
         "looks": None if plan.decision is None else [{"cases": each.cases} for each in plan.decision.rounds],
-        "requests": sum(arm.requests for arm in arms),
-        "prompt_tokens": sum(arm.prompt_tokens for arm in arms),
-        "completion_tokens": sum(arm.completion_tokens for arm in arms),
+        **{
+            key: sum(getattr(arm, key) - getattr(arm.shared, key) for arm in arms)
+            for key in ("requests", "prompt_tokens", "completion_tokens")
+        },
         "cost_usd": total_cost(arms),
         "arms": [asdict(arm) for arm in arms],
     }
@@ -64,16 +69,18 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate]) -> tuple[Block, ...]:
         )
         for arm in arms
     )
-    requests = sum(arm.requests for arm in arms)
+    requests = sum(arm.requests - arm.shared.requests for arm in arms)
     total = ("" if plan.decision is None else "at most ") + (
         f"{plural(plan.size, 'trial')}, about {plural(requests, 'request')} and "
-        f"{sum(arm.prompt_tokens for arm in arms):,} prompt tokens: {format_estimate(total_cost(arms))}"
+        f"{sum(arm.prompt_tokens - arm.shared.prompt_tokens for arm in arms):,} prompt tokens: "
+        f"{format_estimate(total_cost(arms))}"
     )
     unasked = [Note(line) for line in _not_asked(arms)]
     how = "Estimated by running a sample with local/bm25 in place of the models; no model was called."
     return (
         Table("model", columns, tuple(rows)),
         Note(total, Tone.STRONG),
+        *map(Note, _describe_shared(arms)),
         *([] if plan.shard is None else [Note(f"{describe_shard(plan)}.")]),
         *([] if plan.decision is None else [Note(_describe_looks(plan.decision, plan.cases))]),
         *unasked,
@@ -102,10 +109,30 @@ def _not_asked(arms: Sequence[ArmEstimate]) -> Iterator[str]:
             yield f"Not asked of {model}: {trials} with {', '.join(names)}. {which}{unasked[0].reason}"
 
 
+def _describe_shared(arms: Sequence[ArmEstimate]) -> Iterator[str]:
+    """What is saved as arms with the same requests are asked once."""
+    if trials := sum(arm.shared.trials for arm in arms):
+        names = [Arm(arm.model, arm.toolset, arm.variant).label for arm in arms if arm.shared.trials]
+        requests = plural(sum(arm.shared.requests for arm in arms), "request")
+        cost = _add_costs(arm.shared.cost_usd for arm in arms)
+        saved = requests if not cost else f"{requests} and {format_estimate(cost)}"
+        yield (
+            f"Asked once: {plural(trials, 'trial')} of {', '.join(names)} have the same requests as those of an arm "
+            f"before them, and will have its answers. That saves {saved}, which the total leaves out."
+        )
+
+
 def total_cost(arms: Sequence[ArmEstimate]) -> float | None:
-    """USD; `None` where the price of any arm is unknown."""
-    costs = [arm.cost_usd for arm in arms]
-    return None if None in costs else sum(cost for cost in costs if cost is not None)
+    """USD, without what arms share; `None` where the price of any arm is unknown."""
+    cost, shared = _add_costs(arm.cost_usd for arm in arms), _add_costs(arm.shared.cost_usd for arm in arms)
+    return None if cost is None or shared is None else cost - shared
+
+
+def _add_costs(costs: Iterable[float | None]) -> float | None:
+    total: float | None = 0.0
+    for cost in costs:
+        total = plus_cost(total, cost)
+    return total
 
 
 def format_estimate(cost_usd: float | None) -> str:

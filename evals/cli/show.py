@@ -101,7 +101,8 @@ _FEW_TOOLS = 12
 def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
     """What a case asked, and every trial of it: what was offered, called, and how it was scored.
 
-    A trial is `turned_away` where it ended before a request that was known not to fit, which was not sent.
+    A trial is `turned_away` where it ended before a request that was known not to fit, which was not sent. `asked_by`
+    is the arm that sent the same requests for both.
 
     Raises:
         NotFoundError: no finished trial is of that case, with the nearest ids.
@@ -114,7 +115,8 @@ def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
     for trial in trials_of(store.connection, row.run, case):
         arm = row.plan.arms[trial["arm"]]
         named = {"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label}
-        trials.append({**named, **trial, "turned_away": _is_turned_away(trial)})
+        asked_by = None if trial["asked_by"] is None else row.plan.arms[trial["asked_by"]].label
+        trials.append({**named, **trial, "asked_by": asked_by, "turned_away": _is_turned_away(trial)})
     return {"run": row.run, "case": case, **content, "trials": trials}
 
 
@@ -127,6 +129,8 @@ def case_view(data: dict[str, Any]) -> Iterator[Block]:
     for trial in data["trials"]:
         epoch = f" · epoch {trial['epoch']}" if trial["epoch"] else ""
         yield Heading(f"{trial['label']}{epoch}", level=2)
+        if trial["asked_by"] is not None:
+            yield Note(f"The same requests as {trial['asked_by']}, which asked for both.", Tone.FAINT)
         yield from _request_lines(trial["requests"])
         if trial["turned_away"]:
             yield Note(_not_asked(trial), Tone.WARNING)

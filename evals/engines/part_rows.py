@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from toolbelt.evals.engines.chunks import Chunk
 from toolbelt.evals.running.merging import copy_rows
-from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.records import TRIAL_COLUMNS, TrialRecord, read_trial
 from toolbelt.evals.running.store import RunStore
 from toolbelt.stores.sqlite_files import transaction
 
-_COLUMNS = ", ".join(each.name for each in fields(TrialRecord))
-_FLAGS = tuple(number for number, each in enumerate(fields(TrialRecord)) if str(each.type) == "bool")
 _EARLIER = {
     "requests": "SELECT * FROM requests WHERE run = ? AND trial = ?",
     "responses": "SELECT * FROM responses WHERE run = ? AND trial = ?",
@@ -52,17 +50,11 @@ def keep_part(store: RunStore, run: str, data: bytes) -> tuple[list[TrialRecord]
             with transaction(store.connection):
                 copy_rows(store, "part", run, run, is_known=True)
                 store.check_place()
-            ended = [_record(row) for row in execute(f"SELECT {_COLUMNS} FROM part.trials WHERE run = ?", (run,))]  # noqa: S608
+            rows = execute(f"SELECT {TRIAL_COLUMNS} FROM part.trials WHERE run = ?", (run,))  # noqa: S608  our own names
+            ended = list(map(read_trial, rows))
             begun = execute(
                 "SELECT DISTINCT trial FROM part.requests WHERE trial NOT IN (SELECT trial FROM part.trials)"
             )
             return ended, {trial for (trial,) in begun}
         finally:
             execute("DETACH part")
-
-
-def _record(row: Iterable[object]) -> TrialRecord:
-    values: list[object] = list(row)
-    for number in _FLAGS:
-        values[number] = bool(values[number])
-    return TrialRecord(*values)  # type: ignore[arg-type]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, islice
+from operator import attrgetter
 from typing import Any
 
 from toolbelt.evals.running.client import CapReached, NotRecorded, Unanswered
@@ -74,9 +75,13 @@ class ProcessEngine:
     _faults: dict[str, Counter[str]] = field(default_factory=dict)
     _kept: bytearray = field(init=False)
     _coming: Iterator[int] = field(init=False)
+    _comparable: frozenset[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._kept, self._coming = bytearray(self.plan.cases), chain.from_iterable(self.cases.rounds)
+        fixed = {arm: self.plan.arms[arm].model for arm, each in enumerate(self.trial_runners) if each.toolset.is_fixed}
+        models = Counter(fixed.values())
+        self._comparable = frozenset(arm for arm, model in fixed.items() if models[model] > 1)
 
     async def ask(self, positions: Sequence[int], done: Done) -> None:
         """Run the trials of the cases at these positions.
@@ -93,15 +98,46 @@ class ProcessEngine:
         for model in {id(each.client.model): each.client.model for each in self.trial_runners}.values():
             await model.close()
 
-    def _left(self, positions: Sequence[int], done: Collection[int]) -> Iterator[Trial]:
-        for trial in self.plan.trials(done, positions):
-            if self.is_capped:
-                return
-            if self.plan.arms[trial.arm].model not in self.given_up:
-                yield trial
+    def _left(
+        self, positions: Sequence[int], done: Collection[int]
+    ) -> Iterator[tuple[TrialRecord | None, list[Trial]]]:
+        """What is left, trials that send one model the same requests together, after what another had for an answer.
 
-    async def _worker(self, left: Iterator[Trial], unfinished: set[int]) -> None:
-        for trial in left:
+        The first of them asks for all, unless one was asked before.
+        """
+        for _, of_case in groupby(self.plan.trials((), positions), key=attrgetter("epoch", "case")):
+            same: dict[object, list[Trial]] = {}
+            trials = list(of_case)
+            if all(trial.number in done for trial in trials):
+                continue
+            for trial in trials:
+                same.setdefault(self._requests_key(trial), []).append(trial)
+            for trials in same.values():
+                left = [trial for trial in trials if trial.number not in done]
+                if self.is_capped:
+                    return
+                if left and self.plan.arms[left[0].arm].model not in self.given_up:
+                    yield self._find_asked(trials, done) if len(trials) > len(left) else None, left
+
+    def _requests_key(self, trial: Trial) -> object:
+        """Equal for trials of a case and epoch that send the same requests; its own for one that may not."""
+        if trial.arm not in self._comparable:
+            return trial.number
+        offer = self.trial_runners[trial.arm].find_fixed_offer(trial, self.cases.case(trial.case))
+        return trial.number if offer is None else (self.plan.arms[trial.arm].model, offer.tools)
+
+    def _find_asked(self, trials: Iterable[Trial], done: Collection[int]) -> TrialRecord | None:
+        """The first of the trials that asked, and had an answer."""
+        finished = (self.store.find_trial(self.run, trial.number) for trial in trials if trial.number in done)
+        asked = (each for each in finished if each and each.same_as is None and each.outcome != Outcome.ERROR)
+        return next(asked, None)
+
+    async def _worker(self, left: Iterator[tuple[TrialRecord | None, list[Trial]]], unfinished: set[int]) -> None:
+        for asked, trials in left:
+            if asked is not None:
+                await self._share(asked, trials)
+                continue
+            trial = trials[0]
             earlier = self.store.find_earlier(self.run, trial.number) if trial.number in unfinished else None
             self._keep_cases(trial.case)
             case = self.cases.case(trial.case)
@@ -113,7 +149,7 @@ class ProcessEngine:
                 self.is_capped = True
                 return
             except NotRecorded:
-                self.not_recorded += 1
+                self.not_recorded += len(trials)
                 await asyncio.sleep(0)
                 continue
             except Unanswered as unanswered:
@@ -121,9 +157,15 @@ class ProcessEngine:
                 self.given_up.add(model)
                 self._add_reason(f"{model}: {unanswered}")
                 continue
-            await self.store.add_trial(self.run, record)  # others get a turn here, even where no model is waited for
             self._note_errors(record)
             self._note_faults(record)
+            await self._share(record, trials[1:], record)
+
+    async def _share(self, asked: TrialRecord, others: Iterable[Trial], *new: TrialRecord) -> None:
+        """Store what has ended: those that are new, and others with the same requests, so the same answers."""
+        same = [replace(asked, trial=each.number, arm=each.arm, same_as=asked.trial) for each in others]
+        await self.store.add_trial(self.run, *new, *same)  # others get a turn here, even where no model is waited for
+        for record in (*new, *same):
             self.watcher.finished(record)
 
     def _keep_cases(self, position: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
@@ -153,6 +153,27 @@ class TrialRecord:
             "at which a search found the tool asked for, of several the last; nothing if none did", "place"
         ),
     )
+    same_as: int | None = field(
+        default=None,
+        metadata=described(
+            "of the trial of another arm that sent the same requests, and whose answers it has; nothing where it "
+            "sent them itself",
+            "number",
+        ),
+    )
+
+
+TRIAL_COLUMNS = ", ".join(each.name for each in fields(TrialRecord))
+"""As `read_trial` takes them."""
+_FLAGS = tuple(number for number, each in enumerate(fields(TrialRecord)) if str(each.type) == "bool")
+
+
+def read_trial(row: Iterable[Any]) -> TrialRecord:
+    """A trial from the values of `TRIAL_COLUMNS`, in which SQLite has numbers for flags."""
+    values = list(row)
+    for number in _FLAGS:
+        values[number] = bool(values[number])
+    return TrialRecord(*values)
 
 
 def plus_cost(a: float | None, b: float | None) -> float | None:

@@ -12,7 +12,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.stores.sqlite_files import READ_ONLY
 
-VERSION = 6
+VERSION = 7
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
@@ -156,13 +156,22 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
 
 TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
 
-_RANK = "ALTER TABLE trials ADD COLUMN rank INTEGER;\n"
-ADDED: Mapping[int, str] = MappingProxyType({3: _PROBES + _RESPONSES + _RANK, 4: _RESPONSES + _RANK, 5: _RANK})
+_SAME_AS = "ALTER TABLE trials ADD COLUMN same_as INTEGER;\n"
+_RANK = f"ALTER TABLE trials ADD COLUMN rank INTEGER;\n{_SAME_AS}"
+ADDED: Mapping[int, str] = MappingProxyType(
+    {3: _PROBES + _RESPONSES + _RANK, 4: _RESPONSES + _RANK, 5: _RANK, 6: _SAME_AS}
+)
 """For each earlier version, what turns its file into one of this version; existing content is not changed."""
-_RANK_IN_MEMORY = "CREATE TEMP VIEW trials AS SELECT *, NULL AS rank FROM main.trials;\n"
+_TRIALS_IN_MEMORY = "CREATE TEMP VIEW trials AS SELECT *, {} NULL AS same_as FROM main.trials;\n"
+_RANK_IN_MEMORY = _TRIALS_IN_MEMORY.format("NULL AS rank,")
 _RESPONSES_IN_MEMORY = _RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _IN_MEMORY: Mapping[int, str] = MappingProxyType(
-    {3: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY, 4: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY, 5: _RANK_IN_MEMORY}
+    {
+        3: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY,
+        4: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY,
+        5: _RANK_IN_MEMORY,
+        6: _TRIALS_IN_MEMORY.format(""),
+    }
 )
 """Likewise, for a file that can only be read: what queries of runs lack is there, and empty."""
 _BUSY_SECONDS = 60

@@ -25,11 +25,13 @@ from toolbelt.evals.running.grouped_writes import GroupedWrites, Row, Rows
 from toolbelt.evals.running.locks import RunLocks
 from toolbelt.evals.running.plan import Done, Plan
 from toolbelt.evals.running.records import (
+    TRIAL_COLUMNS,
     Attempts,
     RequestRecord,
     TrialRecord,
     fold_attempts,
     format_case,
+    read_trial,
 )
 from toolbelt.evals.running.row_checks import find_damage, refuse_wrong_runs
 from toolbelt.evals.running.run_names import LATEST, draw_id
@@ -332,9 +334,16 @@ class RunStore:
         self._kept_lately.add(key)
         return True
 
-    async def add_trial(self, run: str, record: TrialRecord) -> None:
-        """Store a trial that has ended; it is durable when this returns. Errors are those of `add_request`."""
-        await self.writes.add((_ADD_TRIAL, (run, *_VALUES(record))))
+    async def add_trial(self, run: str, *records: TrialRecord) -> None:
+        """Store trials that have ended, all or none; durable when this returns. Errors are those of `add_request`."""
+        await self.writes.add(*((_ADD_TRIAL, (run, *_VALUES(record))) for record in records))
+
+    def find_trial(self, run: str, trial: int) -> TrialRecord | None:
+        """A trial that has ended; `None` if it has not, or not here."""
+        with self.guarded():
+            query = f"SELECT {TRIAL_COLUMNS} FROM trials WHERE run = ? AND trial = ?"  # noqa: S608  our own names
+            row = self.connection.execute(query, (run, trial)).fetchone()
+        return None if row is None else read_trial(row)
 
     def find_common_error(self, run: str) -> str:
         """The most frequent reason of the trials that ended with an error; empty if there are none."""

@@ -12,9 +12,13 @@ from toolbelt.providers.chat import Usage
 
 
 def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[str, Any]]:
-    """Every finished trial of a case, with its requests, as plain values."""
+    """Every finished trial of a case, with its requests, as plain values.
+
+    `asked_by` is the arm that sent them, where it has the same; `None` where the trial's own arm did.
+    """
     rows = connection.execute(
-        "SELECT trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus FROM trials "
+        "SELECT coalesce(same_as, trial), arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus, "
+        "(SELECT arm FROM trials AS a WHERE a.run = t.run AND a.trial = t.same_as) FROM trials AS t "
         "WHERE run = ? AND case_id = ? ORDER BY epoch, arm",
         (run, case),
     ).fetchall()
@@ -30,8 +34,9 @@ def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[
             "missing": parse_names(missing),
             "surplus": parse_names(surplus),
             "requests": _requests_of(connection, run, trial),
+            "asked_by": asked_by,
         }
-        for trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus in rows
+        for trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus, asked_by in rows
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
@@ -86,6 +87,14 @@ class TrialRunner:
             ending, error = Ending.ERROR, str(failed)
         score = self.scorer.score(case, state.selections, ending, error=error)
         return self._record(trial, case, state, ending, score, examined)
+
+    def find_fixed_offer(self, trial: Trial, case: Case) -> Offer | None:
+        """What is offered at every request of a trial; `None` where that depends on what the model calls."""
+        if not self.toolset.is_fixed:
+            return None
+        with suppress(ToolbeltError):  # which the trial itself reports
+            return self.toolset.offer(case, Conversation(case.messages, epoch=trial.epoch))
+        return None
 
     async def ask_toolset(self, function: Callable[..., T], *arguments: Any) -> T:
         """What a function of the toolset gives.

@@ -41,8 +41,27 @@ STAND_IN = "local/bm25"
 
 
 @dataclass(frozen=True, slots=True)
+class SharedEstimate:
+    """What an arm has in common with arms before it, which is asked once; expected.
+
+    Attributes:
+        trials: That send the same requests as a trial of such an arm.
+        requests: Of them.
+        prompt_tokens: Of these requests.
+        completion_tokens: Of their answers.
+        cost_usd: Of both; `None` where the price is unknown.
+    """
+
+    trials: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class ArmEstimate:
-    """The estimate of one arm.
+    """The estimate of one arm, as if it were asked alone.
 
     Attributes:
         model: Its name.
@@ -56,6 +75,7 @@ class ArmEstimate:
         cost_usd: Expected; `None` where the price is unknown.
         not_asked: Trials, among them, that end before the first request, as what is offered does not fit.
         reason: Why the first of these does not, in words; empty if there are none.
+        shared: Of this, what other arms ask.
     """
 
     model: str
@@ -69,6 +89,7 @@ class ArmEstimate:
     cost_usd: float | None
     not_asked: int = 0
     reason: str = ""
+    shared: SharedEstimate = SharedEstimate()
 
 
 def estimate_run(
@@ -92,10 +113,10 @@ def estimate_run(
     runners = make_trial_runners(inputs, plan, arms, Budget(), RetryPolicy(0), _keep_nothing)
     stand_in = make_local_model(STAND_IN)
     sample = [(position, cases.case(position)) for position in cases.sample_positions(SAMPLE)]
-    estimates = []
+    estimates, asked = [], set[object]()
     with reporter.progress("running a sample", len(arms) * len(sample)) as advance:
         for number, runner in enumerate(runners):
-            estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample)))
+            estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample, asked)))
             advance((number + 1) * len(sample))
     return tuple(estimates)
 
@@ -123,7 +144,12 @@ def _open_stand_in(inputs: RunInputs, options: ModelOptions, reporter: EvalRepor
 
 
 async def _estimate_arm(
-    plan: Plan, arm: int, runner: TrialRunner, stand_in: Model, cases: Sequence[tuple[int, Case]]
+    plan: Plan,
+    arm: int,
+    runner: TrialRunner,
+    stand_in: Model,
+    cases: Sequence[tuple[int, Case]],
+    asked: set[object],
 ) -> ArmEstimate:
     requests: list[RequestRecord] = []
 
@@ -131,30 +157,51 @@ async def _estimate_arm(
         requests.append(record)
 
     stand_in_runner = replace(runner, client=RetryingClient(stand_in, Budget(), RetryPolicy(0), keep))
-    trials = prompt = not_asked = 0
-    reason = ""
+    trials, shared = list[_Played](), list[_Played]()
+    model, not_asked, reason = plan.arms[arm].model, 0, ""
     for position, case in cases:
-        record = await stand_in_runner.run(Trial(position, position, arm, 0), case)
-        trials += 1
-        prompt += record.own_prompt_tokens or 0
+        trial = Trial(position, position, arm, 0)
+        record = await stand_in_runner.run(trial, case)
+        trials.append((record.own_prompt_tokens or 0, tuple(requests)))
+        requests.clear()
+        if (offer := runner.find_fixed_offer(trial, case)) is not None:
+            same = (model, position, offer.tools)
+            shared += trials[-1:] if same in asked and record.requests else ()
+            asked.add(same)
         if not record.requests:
             not_asked, reason = not_asked + 1, reason or record.reason
-    texts = [_output(request.reply) for request in requests if request.reply]
-    completion = sum(runner.prompts.counter.count(texts))
-    share = plan.per_arm / trials
-    usage = Usage(round(prompt * share), round(completion * share))
+    share = plan.per_arm / len(trials)
+    own = _add_up(trials, share, runner)
     return ArmEstimate(
-        model=plan.arms[arm].model,
+        model=model,
         toolset=plan.arms[arm].toolset,
         variant=plan.arms[arm].variant,
         trials=plan.per_arm,
-        requests=round(len(requests) * share),
-        definition_tokens=round(sum(request.offer.tokens for request in requests) * share),
-        prompt_tokens=usage.prompt_tokens or 0,
-        completion_tokens=usage.completion_tokens or 0,
-        cost_usd=runner.client.model.cost_usd(usage) if requests else 0.0,
+        requests=own.requests,
+        definition_tokens=round(sum(each.offer.tokens for _, sent in trials for each in sent) * share),
+        prompt_tokens=own.prompt_tokens,
+        completion_tokens=own.completion_tokens,
+        cost_usd=own.cost_usd,
         not_asked=round(not_asked * share),
         reason=reason,
+        shared=_add_up(shared, share, runner),
+    )
+
+
+_Played = tuple[int, Sequence[RequestRecord]]
+"""Tokens of the prompts of a trial, and its requests."""
+
+
+def _add_up(trials: Sequence[_Played], share: float, runner: TrialRunner) -> SharedEstimate:
+    sent = [request for _, requests in trials for request in requests]
+    completion = sum(runner.prompts.counter.count([_output(request.reply) for request in sent if request.reply]))
+    usage = Usage(round(sum(prompt for prompt, _ in trials) * share), round(completion * share))
+    return SharedEstimate(
+        trials=round(len(trials) * share),
+        requests=round(len(sent) * share),
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        cost_usd=runner.client.model.cost_usd(usage) if sent else 0.0,
     )
 
 

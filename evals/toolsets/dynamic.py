@@ -62,7 +62,7 @@ class Dynamic(NoSearch):
     def __init__(self, name: str, context: ToolsetContext, cut: Cut, keys: Mapping[str, str], *, loads: bool) -> None:
         self.name = name
         catalog = context.catalog
-        self.loads = loads
+        self.loads, self.is_fixed = loads, not loads
         extras = _meta_tools(catalog) if self.loads else {}
         self._renderer = context.renderer(extras)
         self._roles = {role.value: role for role in MetaRole} if self.loads else {}

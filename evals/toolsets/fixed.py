@@ -63,6 +63,8 @@ class FixedToolset(NoSearch):
         choose: The tools for a case.
     """
 
+    is_fixed = True
+
     def __init__(
         self, name: str, context: ToolsetContext, renderer: ToolRenderer, choose: Callable[[Case], CutOffers]
     ) -> None:

@@ -32,6 +32,8 @@ class Oracle(NoSearch):
         context: What it is made from.
     """
 
+    is_fixed = True
+
     def __init__(self, spec: ToolsetSpec, context: ToolsetContext) -> None:
         self.name = str(spec)
         self._count = spec.distractors

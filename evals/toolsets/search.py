@@ -41,7 +41,7 @@ class SearchToolset:
     """
 
     def __init__(self, spec: ToolsetSpec, context: ToolsetContext) -> None:
-        self.name = str(spec)
+        self.name, self.is_fixed = str(spec), False
         catalog = context.catalog
         settings = parse_search(spec.name)
         self.settings = settings

@@ -54,6 +54,14 @@ class Toolset(Protocol):
         """As it is written on the command line: `full`, `loadout:developer`, `oracle+9`."""
         ...
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all requests of a case have the offer of the first, and no call is answered by anything else.
+
+        Two trials whose fixed offers are the same send a model the same requests.
+        """
+        ...
+
     def offer(self, case: Case, conversation: Conversation) -> Offer:
         """What is shown at the next request of this conversation.
 
@@ -84,6 +92,8 @@ class Toolset(Protocol):
 
 class NoSearch:
     """The part of a toolset that has no search."""
+
+    is_fixed = False
 
     def found(self, case: Case, conversation: Conversation) -> FoundTools:  # noqa: ARG002  the protocol's
         """Nothing."""

@@ -155,7 +155,9 @@ class _Block:
         """One more trial, with its case where that is new and its requests."""
         self._add_case(row)
         self._add_index(row)
-        requests = self._cursor.execute(_REQUESTS, (self._run, row["trial"])).fetchall()
+        requests = self._cursor.execute(
+            _REQUESTS, (self._run, row["trial"] if row["same_as"] is None else row["same_as"])
+        ).fetchall()
         for request in requests:
             self._add_offer(request["offer"])
             self._characters += len(request["reply"] or "") + len(request["message"])

@@ -50,11 +50,15 @@ def status_lines(summary: RunSummary) -> list[str]:
 
 def _gap_lines(summary: RunSummary) -> list[str]:
     lines = []
-    costs = [arm.cost_usd_total for arm in summary.arms if arm.cost_usd_total is not None]
-    if any(costs):
-        unknown = len(summary.arms) - len(costs)
+    if spent := summary.spent_usd:
+        unknown = sum(arm.cost_usd_total is None for arm in summary.arms)
         beside = f", without {plural(unknown, 'arm')} of unknown cost" if unknown else ""
-        lines.append(f"Cost in all: {format_cost(sum(costs))}, retries and unscored trials included{beside}.")
+        lines.append(f"Cost in all: {format_cost(spent)}, retries and unscored trials included{beside}.")
+    if shared := sum(arm.shared for arm in summary.arms):
+        of = f"{shared:,} of {plural(sum(arm.finished for arm in summary.arms), 'trial')}"
+        saved = sum(arm.shared_cost_usd or 0.0 for arm in summary.arms)
+        cost = f", which saved {format_cost(saved)}; each arm's cost is what it takes alone" if saved else ""
+        lines.append(f"Asked once: {of} had the same requests as those of another arm, and have its answers{cost}.")
     if recorded := recorded_line(summary):
         lines.append(recorded)
     design = summary.settings.get("until_decided", {})

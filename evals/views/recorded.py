@@ -28,9 +28,8 @@ def recorded_line(summary: RunSummary) -> str:
     costs = [use.original_cost_usd for use in used]
     known = [cost for cost in costs if cost is not None]
     original = f"originally {format_cost(sum(known))}" if len(known) == len(costs) else "of unknown original cost"
-    spent = [arm.cost_usd_total for arm in summary.arms]
-    paid = [cost for cost in spent if cost is not None]
-    amount = f"{format_cost(sum(paid))} spent" if len(paid) == len(spent) else "Spent: unknown"
+    is_known = all(arm.cost_usd_total is not None for arm in summary.arms)
+    amount = f"{format_cost(summary.spent_usd or 0.0)} spent" if is_known else "Spent: unknown"
     count, live = sum(use.recorded.responses for use in used), sum(use.live.responses for use in summary.responses)
     new = f"; {plural(live, 'response')} asked by this run" if live else ""
     return f"{amount}; {plural(count, 'recorded response')} of {days}, {original}{new}."

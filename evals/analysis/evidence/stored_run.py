@@ -20,7 +20,9 @@ _COLUMNS = (
     "case_id, cluster, kind, epoch, outcome, covered, called, missing, surplus, definition_tokens, own_prompt_tokens, "
     "prompt_tokens, requests, {cost}, latency_seconds"
 )
-_OF_TRIAL = "FROM responses AS p WHERE p.run = trials.run AND p.trial = trials.trial AND p.is_reused"
+_OF_TRIAL = (
+    "FROM responses AS p WHERE p.run = trials.run AND p.trial = coalesce(trials.same_as, trials.trial) AND p.is_reused"
+)
 _WITH_ORIGINAL_COST = (
     f"CASE WHEN NOT EXISTS (SELECT 1 {_OF_TRIAL} AND p.cost_usd IS NULL) "
     f"THEN cost_usd + (SELECT total(p.cost_usd) {_OF_TRIAL}) END"

@@ -67,7 +67,10 @@ def _mean(tally: _Tally, k: int, measure: Callable[[Iterable[tuple[int, int]], i
     return math.fsum(value * cases for value, cases in known) / total if total else None
 
 
-_MADE = "FROM requests AS r JOIN trials AS t ON t.run = r.run AND t.trial = r.trial WHERE r.run = ?"
+_MADE = (
+    "FROM trials AS t JOIN requests AS r ON r.run = t.run AND r.trial = coalesce(t.same_as, t.trial) WHERE t.run = ?"
+)
+"""Requests by trial: those of another where that one asked for both."""
 _ASKED = (
     "r.failure IS NULL AND NOT EXISTS (SELECT 1 FROM responses AS p WHERE p.run = r.run AND p.trial = r.trial "
     "AND p.request = r.request AND p.attempt = r.attempt AND p.is_reused)"

@@ -182,6 +182,17 @@ class ArmSummary:
     cost_usd_total: Amount | None = field(
         default=None, metadata=described("of all finished trials, unscored ones and retries included", "US dollars")
     )
+    shared: Count = field(
+        default=0,
+        metadata=described("whose requests another arm sent as well, and that have its answers: asked once", "trials"),
+    )
+    shared_cost_usd: Amount | None = field(
+        default=None,
+        metadata=described(
+            "of cost_usd_total, what the run did not spend as it asked once; nothing where a price is unknown",
+            "US dollars",
+        ),
+    )
     latency_seconds: Amount | None = field(default=None, metadata=described("median", "seconds per request"))
     latency_p95_seconds: Amount | None = field(
         default=None, metadata=described("95th percentile", "seconds per request")
@@ -305,6 +316,14 @@ class RunSummary:
 
     def __repr__(self) -> str:
         return f"<RunSummary of {self.run} of {self.dataset}: {self.status}, {self.outline}>"
+
+    @property
+    def spent_usd(self) -> float | None:
+        """What the run cost, as far as known: what arms share counts once. `None` where no arm's cost is known."""
+        costs = [
+            arm.cost_usd_total - (arm.shared_cost_usd or 0.0) for arm in self.arms if arm.cost_usd_total is not None
+        ]
+        return sum(costs) if costs else None
 
     @property
     def outline(self) -> str:

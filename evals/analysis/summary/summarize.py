@@ -43,6 +43,9 @@ _MEANS = (
 _NOT_ASKED = "requests = 0"
 _TOO_MANY = f"{_NOT_ASKED} AND ending = '{Ending.TOO_MANY_TOOLS.value}'"
 
+_SHARED = "same_as IS NOT NULL AND requests > 0"
+_SHARED_COST = f"CASE WHEN {_SHARED} THEN cost_usd END"
+
 _INSTRUCTIONS = 1_000_000
 """Of the database, which take it some 20 ms."""
 
@@ -141,7 +144,7 @@ def time_reading(
 
 def _count_outcomes(connection: sqlite3.Connection, run: str) -> dict[int, dict[str, Row]]:
     """Sums by arm and outcome, in one pass over the trials."""
-    sums = {"retries", "cost_usd", "rank", _NOT_ASKED, _TOO_MANY, *_MEANS}
+    sums = {"retries", "cost_usd", "rank", _NOT_ASKED, _TOO_MANY, _SHARED, _SHARED_COST, *_MEANS}
     sums |= {expression for rate in RATES.values() for expression in (rate.numerator, rate.denominator)}
     most = {"epoch", *(RATES[name].denominator for name in CALL_RATES)}
     known = {"cost_usd", "rank", *_MEANS}
@@ -207,6 +210,8 @@ def _arm(
         retries=_total(outcomes.values(), "retries"),
         cost_usd=_mean(scored.values(), "cost_usd"),
         cost_usd_total=sum(costs) if priced and costs else None,
+        shared=_total(outcomes.values(), _SHARED),
+        shared_cost_usd=sum(row[f"sum({_SHARED_COST})"] or 0.0 for row in outcomes.values()) if priced else None,
         latency_seconds=timing.median_seconds,
         latency_p95_seconds=timing.p95_seconds,
         tools_offered=timing.tools_offered,

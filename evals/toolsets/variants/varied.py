@@ -144,6 +144,7 @@ class Varied:
         self._distractors: Distractors = NearDistractors(context.catalog) if variant.near else RandomDistractors()
         self._filler = Filler(renderer, context.seed) if variant.padded else None
         self._offers: OrderedDict[_Key, tuple[object, Offer]] = OrderedDict()
+        self.is_fixed = base.is_fixed
 
     def offer(self, case: Case, conversation: Conversation) -> Offer:
         """What the toolset shows, changed."""

@@ -38,6 +38,7 @@ def keep(connection: sqlite3.Connection, path: Path, arms: list[tuple[str, str, 
         )
         plan = json.loads(made.to_json()) | {"excluded": kept["excluded"], "settings": kept["settings"]}
         store.connection.execute("ALTER TABLE trials DROP COLUMN rank")
+        store.connection.execute("ALTER TABLE trials DROP COLUMN same_as")
         store.connection.execute("PRAGMA user_version=3")
         store.connection.execute("UPDATE runs SET plan = ?", (json.dumps(plan),))
     return path

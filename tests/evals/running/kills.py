@@ -22,6 +22,8 @@ from toolbelt.evals import resume_run, run_eval
 from toolbelt.evals.running.records import TrialRecord
 
 CONCURRENCY = 32
+SAME = ("plain", "padded:1")
+"""Two arms whose requests are the same, as all definitions are longer than one token."""
 LATEST_SECONDS = 0.2
 """After its first trial, a child is killed within this time."""
 
@@ -35,7 +37,7 @@ def execute(folder: Path, model: str, api_base: str | None, epochs: int, pipe: i
     store = folder / "runs.db"
     if find_run(store) is None:
         run_eval(
-            folder / "work", model, "full", epochs=epochs, store=store, api_base=api_base,
+            folder / "work", model, "full", variants=SAME, epochs=epochs, store=store, api_base=api_base,
             max_concurrency=CONCURRENCY, on_trial=report,
         )  # fmt: skip
     else:

@@ -86,7 +86,7 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
         assert ProbeStore(store).probes() == []
         ProbeStore(store).create(ProbePlan("m"))
     after = tables(old)
-    assert version(old) == VERSION == 6
+    assert version(old) == VERSION == 7
     assert {name for name in before if after[name] != before[name]} == {"trials"}, "which gains a column"
     assert set(after) - set(before) == ADDED_SINCE_3
     with RunStore(tmp_path / "new.db"):
@@ -121,7 +121,7 @@ def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = [process.communicate(timeout=60) for process in both]
-    assert said == [("20260101-000000-aaaa 6\n", "")] * 2
+    assert said == [("20260101-000000-aaaa 7\n", "")] * 2
     assert set(tables(old)) >= PROBES
 
 
@@ -142,7 +142,7 @@ def test_E9_a_full_disk_leaves_it_as_it_was(old: Path, monkeypatch: pytest.Monke
             RunStore(old)
     assert (version(old), tables(old)) == (3, before)
     with RunStore(old):
-        assert version(old) == 6
+        assert version(old) == 7
 
 
 _READ = """

@@ -27,6 +27,7 @@ TRIAL: dict[str, Any] = {
     "covered": 1,
     "surfaced": 1,
     "rank": None,
+    "same_as": None,
     "would_dispatch": 0,
     "selections": 1,
     "hits": 1,

@@ -1,0 +1,58 @@
+"""An estimate counts what arms share once, and says what that saves (rule E6)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolbelt
+from tests.servers.running import OpenAIServer
+from tests.wording import mentions
+
+ARMS = ("--toolset", "full,loadout:garden,oracle")
+MODEL = "openai/pick-first@garden"
+NAMES = ("sow", "water", "harvest")
+
+
+@pytest.fixture
+def garden(project: Path) -> Path:
+    tools = [{"name": name, "description": f"{name} something in a bed"} for name in NAMES]
+    cases = [{"id": name, "query": f"{name} the beans", "expected": [{"tool": name}]} for name in NAMES]
+    (project / "garden").mkdir()
+    catalog = {"name": "garden", "plugins": [{"name": "beds", "tools": tools}]}
+    (project / "garden" / "catalog.json").write_text(json.dumps(catalog))
+    (project / "garden" / "cases.jsonl").write_text("".join(f"{json.dumps(case)}\n" for case in cases))
+    models = [{"name": MODEL, "prices": {"input": 1.0, "output": 1.0}}]
+    (project / "toolbelt.yaml").write_text(
+        json.dumps({"models": models, "loadouts": {"garden": {"plugins": ["beds"]}}})
+    )
+    return project
+
+
+@pytest.mark.usefixtures("garden")
+def test_E6_a_dry_run_and_the_run_itself_count_what_is_shared_once(
+    toolbelt: Toolbelt, openai_server: OpenAIServer
+) -> None:
+    command = ("eval", "run", "-d", "garden", "-m", MODEL, *ARMS, "--api-base", openai_server.url)
+    data = toolbelt(*command, "--dry-run", "--json").json
+    full, same, oracle = data["arms"]
+    assert {key: same[key] for key in ("trials", "requests", "cost_usd")} == {
+        key: full[key] for key in ("trials", "requests", "cost_usd")
+    }
+    assert (full["shared"]["trials"], oracle["shared"]["trials"]) == (0, 0)
+    assert same["shared"] == {key: same[key] for key in same["shared"]}, "all of it"
+    assert data["requests"] == full["requests"] + oracle["requests"]
+    assert data["cost_usd"] == pytest.approx(full["cost_usd"] + oracle["cost_usd"])
+    assert mentions(
+        toolbelt(*command, "--dry-run").out, "Asked once: 3 trials of", "loadout:garden", "saves 3 requests"
+    )
+
+    openai_server.reset()
+    ran = toolbelt(*command)
+    assert openai_server.count("pick-first@garden") == data["requests"]
+    assert mentions(ran.out, "Asked once: 3 of 9 trials", "saved", "Cost in all")
+    shown = toolbelt("eval", "show", "--case", "sow", "--json").json["trials"]
+    assert sorted(trial["asked_by"] is None for trial in shown) == [False, True, True]
+    assert shown[0]["requests"] == shown[1]["requests"] != shown[2]["requests"]
