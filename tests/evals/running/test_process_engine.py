@@ -43,12 +43,8 @@ def house(tmp_path: Path, openai_server: OpenAIServer) -> Iterator[Path]:
 
 
 def ask(folder: Path, server: OpenAIServer, model: str = "pick-first@house", **options: Any) -> Run:
-    return run_eval(
-        folder / "house",
-        f"openai/{model}",
-        options.pop("toolsets", SAME),
-        **{"api_base": server.url, "config": folder / "toolbelt.yaml", "store": folder / "runs.db"} | options,
-    )
+    here: dict[str, Any] = {"config": folder / "toolbelt.yaml", "store": folder / "runs.db", "toolsets": SAME}
+    return run_eval(folder / "house", f"openai/{model}", api_base=server.url, **here | options)
 
 
 def trials(folder: Path, columns: str, run: Run) -> list[Any]:
