@@ -156,7 +156,7 @@ def test_two_categories_of_a_plugin_are_said() -> None:
 )  # fmt: skip
 def test_every_line_that_is_refused(rows: list[Any], expected: list[tuple[str, int | None]]) -> None:
     with pytest.raises(InvalidFileError) as caught:
-        read(*rows)
+        read(*rows).refuse()
     assert [(finding.rule, finding.line) for finding in caught.value.findings] == expected
     assert {finding.file for finding in caught.value.findings} == {"t.jsonl"}
 

@@ -56,8 +56,8 @@ def test_json_lines(toolbelt: Toolbelt, project: Path) -> None:
         assert [(plugin["name"], len(plugin["tools"])) for plugin in plugins] == [("one", 1), ("two", 2)]
         assert mentions(ran.err, "1 name", "tools: a")
     grouped = toolbelt("catalog", "import", "x.jsonl", "--plugin-field", "name", "--category-field", "server")
-    assert grouped.code == 2  # two tools named `a` in one plugin `a`: never merged in silence
-    assert mentions(grouped.err, "x.jsonl:3: error", "a/a")
+    assert grouped.code == 3  # two tools named `a` in one plugin `a`: never merged in silence
+    assert mentions(grouped.err, "x.jsonl:3: warning", "a/a")
     assert toolbelt("catalog", "import", "x.jsonl", "--plugin-field", "srver").code == 2
 
 
@@ -93,11 +93,9 @@ def test_an_output_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> N
         pytest.param(
             b'{"tools": [{"name": "a", "name": "b", "inputSchema": {}}]}', "stands here twice", id="a-key-twice"
         ),
-        pytest.param(
-            b'[{"name": "a", "input_schema": {}}, {"name": "a", "input_schema": {}}]', "again", id="a-name-twice"
-        ),
         pytest.param(b'{"tools": [' + b"[" * 3000, (), id="nested-without-end"),
-        pytest.param(b'{"name": "a"}\n{"name": ""}\n{"nme": "b"}\n', "2 findings", id="two-bad-lines"),
+        pytest.param(b'{"nme": "a"}\n{"name": ""}\n', "2 findings", id="two-bad-lines-and-no-other"),
+        pytest.param(b'{"plugins": [{"name": "p", "tools": [{"name": "a"}, {}]}]}', ":1: error", id="of-our-own-form"),
     ],
 )
 @pytest.mark.parametrize("stdin", [False, True], ids=["from-a-file", "from-standard-input"])
@@ -110,6 +108,44 @@ def test_bad_input_is_2_with_its_findings(
     assert mentions(ran.err, named)
     assert "error: " in ran.err
     assert not (project / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        pytest.param(
+            "list.json", '[{"name": "a", "parameters": {}},\n7,\n{"name": "b", "parameters": {}}]', 2, id="list"
+        ),
+        pytest.param(
+            "list.jsonl", '{"name": "a"}\n{"name": "b"}\n{"name": "c", "parameters": "x"}', 3, id="json-lines"
+        ),
+        pytest.param(
+            "api.yaml",
+            "openapi: 3.1.0\npaths:\n  /a: {get: {operationId: a}, put: {operationId: b}}\n  /b:\n    get: {tags: 5}",
+            5,
+            id="openapi",
+        ),
+    ],
+)
+def test_V6_an_entry_that_cannot_be_read_does_not_refuse_the_others(
+    toolbelt: Toolbelt, project: Path, file: str, text: str, line: int
+) -> None:
+    (project / file).write_text(text)
+    ran = toolbelt("catalog", "import", file, "-o", "out.yaml", "--json")
+    assert (ran.code, ran.json["tools"], len(ran.json["left_out"])) == (3, 2, 1)
+    assert mentions(ran.err, f"{file}:{line}: warning", "1 mistake", "left out")
+    assert toolbelt("catalog", "stats", "-c", "out.yaml", "--json").json["tools"] == 2
+
+
+def test_V6_an_entry_of_a_clients_file_does_not_refuse_the_others(toolbelt: Toolbelt, project: Path) -> None:
+    write_config(project / "mcp.json", good=write_script(project, "good", "ping"), bad={"args": []}, worse=7)
+    ran = toolbelt("catalog", "import", "mcp.json", "-o", "out.json", "--yes", "--json")
+    assert (ran.code, ran.json["tools"], len(ran.json["left_out"])) == (3, 1, 2)
+    assert mentions(ran.err, "mcp.json:1: warning", "bad", "worse")
+    assert toolbelt("catalog", "stats", "-c", "out.json", "--json").json["by_plugin"].keys() == {"good"}
+    write_config(project / "mcp.json", bad={"args": []})
+    assert toolbelt("catalog", "import", "mcp.json", "-o", "none.json", "--yes").code == 2
+    assert not (project / "none.json").exists()
 
 
 @pytest.mark.parametrize("output", ["out.txt", "out", "out.json.gz"])

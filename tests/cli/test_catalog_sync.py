@@ -134,6 +134,26 @@ def test_M4_a_server_that_fails_keeps_its_tools_and_the_command_exits_with_3(ser
     assert [plugin["name"] for plugin in written["plugins"]] == ["git-log", "web"]
 
 
+def test_V6_an_entry_or_a_tool_that_cannot_be_read_does_not_refuse_the_others(served: Path, toolbelt: Toolbelt) -> None:
+    assert toolbelt("catalog", "sync", "--yes").code == 0
+    serve(served, git=("log_all", "tag_add", {"name": "broken", "inputSchema": {"type": "array"}}))
+    ran = toolbelt("catalog", "sync", "--yes", "--json")
+    assert (ran.code, ran.json["changes"]) == (3, [])
+    assert mentions(ran.err, "warning", "'git'", "'broken'")
+    serve(served)
+    clients = json.loads((served / ".mcp.json").read_text())["mcpServers"]
+    write_config(served / ".mcp.json", **{**clients, "web": {"type": "pigeon"}})
+    ran = toolbelt("catalog", "sync", "--yes", "--json")
+    assert [(each["name"], each["status"], each["tools"]) for each in ran.json["servers"]] == [
+        ("git", "ok", 2),
+        ("web", "failed", 1),
+    ]
+    assert (ran.code, mentions(ran.err, "web", ".mcp.json", "'pigeon'")) == (3, True)
+    assert toolbelt("catalog", "sync", "--yes", "--server", "git").code == 0
+    write_config(served / ".mcp.json", git=5, web={"type": "pigeon"})
+    assert toolbelt("catalog", "sync", "--yes").code == 2
+
+
 def test_M2_nothing_starts_without_approval(served: Path, toolbelt: Toolbelt) -> None:
     (served / ".env").write_text("TOOLBELT_YES=1\n")
     refused = toolbelt("catalog", "sync")

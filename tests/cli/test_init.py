@@ -131,6 +131,21 @@ def test_M3_without_servers_the_shipped_catalog_is_offered(home: Path, project: 
     assert toolbelt("init", "--start-with", "asistant", "--force").code == 2
 
 
+@pytest.mark.parametrize("arguments", [(), ("--from", ".mcp.json")], ids=["found", "named"])
+def test_V6_an_entry_that_cannot_be_read_does_not_refuse_the_others(
+    home: Path, project: Path, toolbelt: Toolbelt, arguments: tuple[str, ...]
+) -> None:
+    write_config(project / ".mcp.json", git=write_script(home, "git", "log"), bad={"url": "x", "type": "pigeon"}, off=5)
+    ran = toolbelt("init", *arguments, "--yes", "--json")
+    assert (ran.code, [each["name"] for each in ran.json["servers"]], made(project)) == (3, ["git"], sorted(FILES))
+    assert mentions(ran.err, ".mcp.json:1: warning", "bad", "'pigeon'", "off")
+    # All that was asked for was read.
+    assert toolbelt("init", *arguments, "--yes", "--force", "--server", "git").code == 0
+    assert toolbelt("init", *arguments, "--yes", "--force", "--server", "git", "--server", "bad").code == 3
+    refused = toolbelt("init", *arguments, "--yes", "--force", "--server", "bad")
+    assert (refused.code, mentions(refused.err, "error", "'pigeon'")) == (2, True)
+
+
 def test_M3_a_file_can_be_named_and_a_folder(clients: Path, home: Path, toolbelt: Toolbelt) -> None:
     inner = clients / "inner"
     inner.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.wording import naming
 from toolbelt.catalog.json_lines import Grouping
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError
-from toolbelt.findings import Finding
+from toolbelt.findings import Finding, Severity
 from toolbelt.importers import IMPORTERS, import_catalog, recognise
 from toolbelt.importers.formats import FORMATS
 from toolbelt.sources import read_text
@@ -155,3 +156,84 @@ def test_public_catalogues_are_imported_and_named_after_their_folder(dataset: st
     path = SHARED_DATA / dataset / "catalog.jsonl"
     made, label = import_catalog(read_text(path), str(path))
     assert (label, made.catalog.name, len(made.catalog.tools)) == ("JSON Lines", dataset, tools)
+
+
+SCHEMA_KEYS = {"openai": "parameters", "anthropic": "input_schema", "mcp": "inputSchema", "jsonl": "parameters"}
+BREAKS: dict[str, Callable[[dict[str, Any], str], Any]] = {
+    "null": lambda _, __: None,
+    "text": lambda _, __: "pay",
+    "number": lambda _, __: 7,
+    "list": lambda tool, _: [tool],
+    "no-name": lambda tool, _: {key: value for key, value in tool.items() if key != "name"},
+    "name-of-another": lambda tool, _: {**tool, "name": "tool0"},
+    "name-null": lambda tool, _: {**tool, "name": None},
+    "name-blank": lambda tool, _: {**tool, "name": " "},
+    "name-a-list": lambda tool, _: {**tool, "name": ["x"]},
+    "description-a-number": lambda tool, _: {**tool, "description": 5},
+    "schema-a-list": lambda tool, key: {**tool, key: []},
+    "schema-text": lambda tool, key: {**tool, key: "{}"},
+    "schema-true": lambda tool, key: {**tool, key: True},
+    "annotations-a-list": lambda tool, _: {**tool, "annotations": ["x"]},
+}
+
+
+@given(st.sampled_from(sorted(SCHEMA_KEYS)), st.integers(2, 6), st.sampled_from(sorted(BREAKS)), st.data())
+def test_V6_a_tool_that_cannot_be_read_is_named_and_the_others_are_read(
+    form: str, count: int, name: str, data: st.DataObject
+) -> None:
+    tools: list[Any] = [{"name": f"tool{index}", "description": "D.", SCHEMA_KEYS[form]: {}} for index in range(count)]
+    broken = data.draw(st.integers(1, count - 1))
+    tools[broken] = BREAKS[name](tools[broken], SCHEMA_KEYS[form])
+    lines = list(map(json.dumps, tools))
+    text = "\n".join(lines) if form == "jsonl" else "[" + ",\n".join(lines) + "]"
+    made, _ = import_catalog(text, "t.json", form=form)
+    assert [tool.name for tool in made.catalog.tools] == [f"tool{i}" for i in range(count) if i != broken]
+    (left_out,) = made.left_out
+    assert (left_out.file, left_out.line, left_out.severity) == ("t.json", broken + 1, Severity.WARNING)
+
+
+OPERATIONS: dict[str, Any] = {
+    "null": None,
+    "text": "get",
+    "list": [],
+    "id-a-number": {"operationId": 7},
+    "id-of-another": {"operationId": "op0"},
+    "tags-text": {"tags": "a"},
+    "summary-a-list": {"summary": []},
+    "parameters-a-mapping": {"parameters": {}},
+    "parameter-null": {"parameters": [None]},
+    "parameter-without-a-name": {"parameters": [{"in": "query", "schema": {}}]},
+    "parameter-in-the-body": {"parameters": [{"name": "a", "in": "body", "schema": {}}]},
+    "schema-null": {"parameters": [{"name": "a", "in": "query", "schema": None}]},
+    "ref-to-nothing": {"parameters": [{"$ref": "#/components/parameters/gone"}]},
+    "ref-elsewhere": {"parameters": [{"$ref": "other.yaml#/a"}]},
+    "ref-to-itself": {"requestBody": {"$ref": "#/components/requestBodies/Loop"}},
+    "shared-schema": {"parameters": [{"name": "a", "in": "query", "schema": {"$ref": "#/components/schemas/Bad"}}]},
+    "property-of-a-shared-schema": {
+        "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/HasBad"}}}}
+    },
+    "body-without-content": {"requestBody": {}},
+    "deprecated-text": {"deprecated": "yes"},
+}
+COMPONENTS = {
+    "schemas": {
+        "Good": {"type": "string"},
+        "Bad": {"type": "object", "required": "a"},
+        "HasBad": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/Bad"}}},
+    },
+    "requestBodies": {"Loop": {"$ref": "#/components/requestBodies/Loop"}},
+}
+
+
+@given(st.integers(2, 6), st.data())
+def test_V6_operations_with_a_mistake_are_named_and_the_others_are_read(count: int, data: st.DataObject) -> None:
+    good = [{"name": "g", "in": "query", "schema": {"$ref": "#/components/schemas/Good"}}]
+    operations: list[Any] = [{"operationId": f"op{index}", "parameters": good} for index in range(count)]
+    broken = data.draw(st.sets(st.integers(1, count - 1), min_size=1))
+    for index in broken:
+        change = OPERATIONS[data.draw(st.sampled_from(sorted(OPERATIONS)))]
+        operations[index] = {**operations[index], **change} if isinstance(change, dict) else change
+    paths = {f"/p{index}": {"get": operation} for index, operation in enumerate(operations)}
+    made, _ = import_catalog(json.dumps({"openapi": "3.1.0", "paths": paths, "components": COMPONENTS}), "t.json")
+    assert [tool.name for tool in made.catalog.tools] == [f"op{i}" for i in range(count) if i not in broken]
+    assert 1 <= len(made.left_out) <= 2 * len(broken)

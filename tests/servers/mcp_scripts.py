@@ -27,7 +27,7 @@ def write_script(folder: Path, name: str, *tools: str | dict[str, Any], **behavi
     return {"command": sys.executable, "args": ["-S", "-E", str(SCRIPT), str(path)]}
 
 
-def write_config(path: Path, **servers: dict[str, Any]) -> Path:
+def write_config(path: Path, **servers: Any) -> Path:
     """A client's file with these entries."""
     path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     return path

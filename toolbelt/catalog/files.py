@@ -44,7 +44,9 @@ def read_catalog(path: str | os.PathLike[str], catalog_type: type[Catalog]) -> C
         InvalidFileError: every mistake in it.
     """
     if str(path).lower().endswith((".jsonl", ".ndjson")):
-        return parse_catalog_lines(read_text(path), str(path), Path(path).stem, catalog_type)
+        catalog_file = parse_catalog_lines(read_text(path), str(path), Path(path).stem, catalog_type)
+        catalog_file.refuse()
+        return catalog_file
     return parse_catalog(read_document(path), catalog_type)
 
 

@@ -59,8 +59,11 @@ def parse_catalog_lines(
         catalog_type: `Catalog`.
         grouping: Fields to group by; found by looking at all lines if `None`.
 
+    Returns:
+        The catalog; its findings are the lines that are no tool, by number, and what is doubtful.
+
     Raises:
-        InvalidFileError: every line that is no tool, by number.
+        InvalidFileError: no line is a tool, or none has a field of the grouping.
     """
     rows: list[tuple[int, dict[str, Any]]] = []
     findings: list[Finding] = []
@@ -72,20 +75,20 @@ def parse_catalog_lines(
             findings.append(Finding("wrong-type", Severity.ERROR, message, source, number))
         else:
             rows.append((number, row))
-    if not rows and not findings:
-        findings.append(Finding("empty", Severity.ERROR, "There is no tool in this file.", source))
-    if grouping is not None and rows:
-        findings.extend(_unknown_fields(grouping, [row for _, row in rows], source))
+    if grouping is not None and rows and (unknown := [*_unknown_fields(grouping, [row for _, row in rows], source)]):
+        raise InvalidFileError([*findings, *unknown])
     chosen = grouping or find_grouping([row for _, row in rows])
     reading = _Rows(source, name, chosen)
     for number, row in rows:
         reading.add(number, row)
-    findings.extend(reading.findings)
-    if findings:
-        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
+    findings = sorted([*findings, *reading.findings], key=lambda finding: finding.line or 0)
+    if not reading.lines:
+        empty = Finding("empty", Severity.ERROR, "There is no tool in this file.", source)
+        raise InvalidFileError(findings or [empty])
     plugins, notes = reading.plugins()
     catalog = catalog_type(plugins=plugins, name=name)
-    return CatalogFile(catalog, source, (chosen.describe(), *notes), lines=reading.lines, findings=reading.doubts())
+    doubts = (*findings, *reading.doubts())
+    return CatalogFile(catalog, source, (chosen.describe(), *notes), lines=reading.lines, findings=doubts)
 
 
 def find_grouping(rows: Sequence[Mapping[str, Any]]) -> Grouping:

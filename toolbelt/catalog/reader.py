@@ -6,7 +6,7 @@ The readers are given the class that they make, because `Catalog.read` calls the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,8 @@ class CatalogFile:
         lines: 1-based line of each tool by id, where the file has a line per tool.
         places: Where each tool stands in the document, by id.
         is_shipped: Whether it is one of those that come with toolbelt.
-        findings: What is doubtful about it as it is written.
+        findings: What is doubtful about it as it is written. An error is about an entry that could not be read, and so
+            is not in the catalog: only readers of foreign formats go on without it.
     """
 
     catalog: Catalog
@@ -51,6 +52,21 @@ class CatalogFile:
     places: Mapping[str, tuple[Key, ...]] = field(default_factory=dict)
     is_shipped: bool = False
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[Finding, ...]:
+        """Why entries are not in the catalog, as warnings."""
+        errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
+        return tuple(replace(finding, severity=Severity.WARNING) for finding in errors)
+
+    def refuse(self) -> None:
+        """Raise everything that is wrong with the file.
+
+        Raises:
+            InvalidFileError: if an entry could not be read.
+        """
+        if self.left_out:
+            raise InvalidFileError(self.findings)
 
     def find_line(self, subject: Tool | Plugin) -> int | None:
         """1-based line where a tool, or a plugin's first tool, stands."""

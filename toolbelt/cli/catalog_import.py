@@ -16,12 +16,13 @@ from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, json_option, option
 from toolbelt.command.servers import INCOMPLETE, ask_for_tools, exit_code_of, timeout_option, yes_option
 from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.findings import Finding
 from toolbelt.importers import import_catalog
 from toolbelt.importers.formats import FORMATS, recognise
 from toolbelt.mcp.configs.client_configs import ClientForm, read_client_config
 from toolbelt.mcp.sync.sync import Listing, sync_catalog
 from toolbelt.patterns import fold
-from toolbelt.render.screen import notify, print_json
+from toolbelt.render.screen import notify, print_findings, print_json
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import blank_comments, decode, parse_json, read_text
 from toolbelt.stores.catalogs import write_catalog
@@ -41,6 +42,7 @@ class Imported:
         catalog: Of a file; `None` for a client's file, whose servers are asked.
         notes: What had to be understood, renamed or left out.
         servers: Of a client's file.
+        left_out: Why entries could not be read.
     """
 
     source: str
@@ -48,6 +50,7 @@ class Imported:
     catalog: Catalog | None
     notes: tuple[str, ...] = ()
     servers: tuple[ServerSpec, ...] = ()
+    left_out: tuple[Finding, ...] = ()
 
 
 @click.command(
@@ -94,7 +97,7 @@ def import_command(
 
     A SOURCE may also be the file of an MCP client (`mcpServers`): its servers are started, if you agree, and asked for
     their tools. Ids and names are kept as they are. Notes on standard error describe what was renamed or left out.
-    Exit code 3: a server did not answer.
+    Exit code 3: an entry cannot be read, or a server did not answer; the others are written.
     """
     if output is not None and not output.lower().endswith((".json", ".yaml", ".yml")):
         raise ToolbeltError(f"The ending of {output!r} must say how to write it: .json, .yaml or .yml.")
@@ -102,20 +105,26 @@ def import_command(
         raise ToolbeltError("Standard input can be read once; name `-` once.")
     grouping = Grouping(plugin_field, category_field) if plugin_field or category_field else None
     imported = [_read(source, form, name if len(sources) == 1 else None, grouping) for source in sources]
+    left_out = tuple(finding for each in imported for finding in each.left_out)
+    print_findings(left_out)
     specs = _join_servers(imported)
     approve(specs, yes=yes)
     listings = ask_for_tools(specs, timeout)
-    catalog, notes = _join(imported, listings, name or "imported")
+    catalog, notes, unusable = _join(imported, listings, name or "imported")
     catalog = replace(catalog, name=name) if name else catalog
     if category is not None:
         catalog = _with_category(catalog, category)
     for note in notes:
         notify(note)
-    code = exit_code_of(listings)
+    for note in unusable:
+        notify(note, "warning")
+    code = exit_code_of(listings, [*left_out, *unusable])
     if code and not catalog.tools:
         raise NoAnswerError("No server answered with tools, so nothing was written.")
     label = ", ".join(dict.fromkeys(each.label for each in imported))
     _report(catalog, label)
+    if left_out:
+        notify(f"{plural(len(left_out), 'mistake')}, as above: what has one is left out", "warning")
     if output is None:
         print_json(catalog_data(catalog))
         return code
@@ -124,7 +133,8 @@ def import_command(
     if as_json:
         counts = {"plugins": len(catalog.plugins), "tools": len(catalog.tools)}
         renamed = _renamed(catalog)
-        print_json({"output": output, "format": label, **counts, "notes": list(notes), "wire_names": renamed})
+        left = {"left_out": [*map(str, left_out), *unusable]}
+        print_json({"output": output, "format": label, **counts, "notes": list(notes), **left, "wire_names": renamed})
     return code
 
 
@@ -140,12 +150,12 @@ def _read(source: str, form: str | None, name: str | None, grouping: Grouping | 
         config = read_client_config(source)
         config.refuse()
         servers = tuple(spec for spec in config.servers if not spec.disabled)
-        return Imported(source, "file of an MCP client", None, servers=servers)
+        return Imported(source, "file of an MCP client", None, servers=servers, left_out=config.left_out)
     if source == "-":
         name = name or "imported"
     shown = source if source != "-" else "standard input"
     file, label = import_catalog(text, shown, form=form, name=name, grouping=grouping)
-    return Imported(source, label, file.catalog, file.notes)
+    return Imported(source, label, file.catalog, file.notes, left_out=file.left_out)
 
 
 def _is_client_file(text: str, source: str) -> bool:
@@ -169,8 +179,10 @@ def _join_servers(imported: Iterable[Imported]) -> tuple[ServerSpec, ...]:
     return tuple(specs)
 
 
-def _join(imported: Sequence[Imported], listings: Sequence[Listing], name: str) -> tuple[Catalog, tuple[str, ...]]:
-    """The plugins of all sources in one catalog; those of servers last."""
+def _join(
+    imported: Sequence[Imported], listings: Sequence[Listing], name: str
+) -> tuple[Catalog, tuple[str, ...], tuple[str, ...]]:
+    """The plugins of all sources in one catalog, those of servers last; notes, and what servers list in vain."""
     catalogs = [(each.source, each.catalog) for each in imported if each.catalog is not None]
     notes = tuple(note for each in imported for note in each.notes)
     joined = catalogs[0][1] if catalogs else Catalog(name=name)
@@ -191,9 +203,9 @@ def _join(imported: Sequence[Imported], listings: Sequence[Listing], name: str) 
             servers={key: value for _, catalog in catalogs for key, value in catalog.servers.items()},
         )
     if not listings:
-        return joined, notes
+        return joined, notes, ()
     synced = sync_catalog(joined, listings)
-    return synced.catalog, (*notes, *synced.notes)
+    return synced.catalog, notes, synced.notes
 
 
 def _refuse_second(owners: dict[str, str], what: str, name: str, source: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,15 +24,16 @@ from toolbelt.command.servers import (
     count_by_id,
     count_served,
     exit_code_of,
+    report_listing,
     servers_data,
     timeout_option,
     yes_option,
 )
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, Severity
-from toolbelt.mcp.configs.project_servers import find_servers
+from toolbelt.mcp.configs.project_servers import examine_servers
 from toolbelt.mcp.sync.changes import find_changes
-from toolbelt.mcp.sync.sync import sync_catalog
+from toolbelt.mcp.sync.sync import Listing, ServerStatus, sync_catalog
 from toolbelt.mcp.sync.sync_views import changes_view, servers_view
 from toolbelt.project.opening import examine_project, open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
@@ -52,6 +54,7 @@ class SyncProject:
 
     Attributes:
         servers: Of `toolbelt.yaml`, those that are switched off among them.
+        broken: Why the clients' entries of further ones cannot be read, by name.
         file: Of the catalog; it need not be there.
         catalog: What is in it; empty where there is none.
         text: As it is written; empty where there is none.
@@ -59,6 +62,7 @@ class SyncProject:
     """
 
     servers: tuple[ServerSpec, ...]
+    broken: Mapping[str, str]
     file: str
     catalog: Catalog
     text: str
@@ -86,17 +90,25 @@ def sync(
 
     A server that fails keeps its last known tools, marked stale. Names of tools at the gateway never change.
 
-    Exit code 0: all servers answered; 1: a tool has changed, with --check; 3: a server failed.
+    Exit code 0: all servers answered; 1: a tool has changed, with --check; 3: a server failed, or lists
+    a tool that cannot be used.
     """
     project = read_project(config, tokenizer)
-    specs = choose_servers(project.servers, names)
+    specs = choose_servers(project, names)
+    failed = [
+        Listing(name, ServerStatus.FAILED, error=why)
+        for name, why in project.broken.items()
+        if not names or name in names
+    ]
+    for listing in failed:
+        report_listing(listing)
     approve(specs, yes=yes)
-    listings = ask_for_tools(specs, timeout)
+    listings = (*ask_for_tools(specs, timeout), *failed)
     with locked(_lock_of(project.file), f"the catalog {project.file}"):
         # Again: somebody may have written to it while the servers were asked.
         project = read_project(config, tokenizer)
         splits = {spec.name: spec.split for spec in project.servers}
-        synced = sync_catalog(project.catalog, listings, splits=splits, servers={spec.name for spec in project.servers})
+        synced = sync_catalog(project.catalog, listings, splits=splits, servers={*splits, *project.broken})
         text = format_catalog(synced.catalog, "json" if project.file.lower().endswith(".json") else "yaml")
         is_written = not check and text != project.text
         if is_written:
@@ -124,7 +136,7 @@ def sync(
         show_blocks([*servers_view(listings, synced.catalog, tokens), *changes_view(changes)])
         if is_written:
             notify(f"wrote {project.file}; look at it with: toolbelt catalog stats")
-    return exit_code_of(listings) or (CHANGED if check and changes else 0)
+    return exit_code_of(listings, synced.notes) or (CHANGED if check and changes else 0)
 
 
 def _lock_of(catalog: str) -> Path:
@@ -133,19 +145,19 @@ def _lock_of(catalog: str) -> Path:
     return state_folder(os.environ) / "locks" / f"{name}.lock"
 
 
-def choose_servers(servers: tuple[ServerSpec, ...], names: tuple[str, ...]) -> tuple[ServerSpec, ...]:
+def choose_servers(project: SyncProject, names: tuple[str, ...]) -> tuple[ServerSpec, ...]:
     """The servers to ask: those named, else all that are not switched off.
 
     Raises:
         NotFoundError: there is no server of that name.
         ToolbeltError: there is none to ask.
     """
-    by_name = {spec.name: spec for spec in servers}
+    known = [*(spec.name for spec in project.servers), *project.broken]
     for name in names:
-        if name not in by_name:
-            raise NotFoundError("server", name, by_name)
-    chosen = tuple(spec for spec in servers if spec.name in names or (not names and not spec.disabled))
-    if not chosen:
+        if name not in known:
+            raise NotFoundError("server", name, known)
+    chosen = tuple(spec for spec in project.servers if spec.name in names or (not names and not spec.disabled))
+    if not chosen and not project.broken:
         raise ToolbeltError(
             "toolbelt.yaml has no servers to ask; write them under `servers`, or start with: toolbelt init"
         )
@@ -156,23 +168,28 @@ def read_project(config: str | None, tokenizer: str | None) -> SyncProject:
     """The servers and the catalog of the project of the working directory.
 
     Raises:
-        InvalidFileError: every mistake in `toolbelt.yaml`, in the files that `from` names, or in the catalog.
+        InvalidFileError: every mistake in `toolbelt.yaml` or in the catalog, or no server can be read.
         ToolbeltError: there is no `toolbelt.yaml`, or its catalog is none that can be written.
     """
     examined, _ = examine_project(config=config)
     examined.refuse()
     if examined.path is None:
         raise ToolbeltError("There is no toolbelt.yaml here or above. Make one with: toolbelt init")
-    servers = find_servers(examined)
+    servers, mistakes = examine_servers(examined)
+    if mistakes and not servers:
+        raise InvalidFileError([finding for findings in mistakes.values() for finding in findings])
+    broken = {name: " ".join(map(str, findings)) for name, findings in mistakes.items()}
     file = _catalog_file(examined)
     name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
     if not Path(file).exists():
-        return SyncProject(servers, file, Catalog(name=examined.path.absolute().parent.name or "catalog"), "", name)
+        return SyncProject(
+            servers, broken, file, Catalog(name=examined.path.absolute().parent.name or "catalog"), "", name
+        )
     opened = open_catalog(file)
     if opened.notes:  # it is of another format, which cannot be written
         message = "This is no catalog of toolbelt's own form, so it cannot be updated; name another file as `catalog`."
         raise InvalidFileError([Finding("not-a-catalog", Severity.ERROR, message, file)])
-    return SyncProject(servers, file, opened.catalog, Path(file).read_text(encoding="utf-8"), name)
+    return SyncProject(servers, broken, file, opened.catalog, Path(file).read_text(encoding="utf-8"), name)
 
 
 def _catalog_file(config: Config) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from toolbelt.command.approval import approve_some
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option, tokenizer_option
 from toolbelt.command.servers import (
+    INCOMPLETE,
     ask_for_tools,
     catalog_digest,
     changes_data,
@@ -28,7 +29,8 @@ from toolbelt.command.servers import (
     timeout_option,
     yes_option,
 )
-from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
+from toolbelt.findings import Finding
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.inspection_json import inspection_data
 from toolbelt.loadouts.inspection_view import inspection_view
@@ -50,6 +52,7 @@ from toolbelt.text import plural, visible
 
 CATALOG_FILE = "catalog.json"
 STARTER_FILE = f"{STARTER}{LOADOUT_SUFFIXES[0]}"
+Findings = tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -107,14 +110,16 @@ def init(
     """Make a project in FOLDER from the MCP servers that you have: toolbelt.yaml, the catalog and a starter loadout.
 
     Servers come from the files of MCP clients (Claude, Cursor, VS Code, Windsurf), of the project first. Each is
-    shown and started only if you agree. Exit code 3: a server did not answer; the others are written.
+    shown and started only if you agree. Exit code 3: an entry cannot be read, or a server did not answer; the others
+    are written.
     """
     target = Path(folder)
     if not target.is_dir():
         raise NotFoundError("folder", folder, [str(entry) for entry in target.absolute().parent.glob("*/")])
     if start_with is not None:
         return _start_with(target, start_with, force=force, as_json=as_json)
-    servers = _choose(find_servers(target, files), names)
+    found, left_out = find_servers(target, files)
+    servers = _choose(found, names, left_out)
     if not servers:
         return _offer_shipped(target, files, force=force, as_json=as_json)
     _make_way(target, (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE), force=force)
@@ -144,7 +149,7 @@ def init(
         notify("No server answered with tools, so nothing was written.", "warning")
         if as_json:
             print_json(data)
-        return exit_code_of(listings) or 3
+        return INCOMPLETE
     approved_names = {spec.name for spec in approved}
     entries = [
         ServerEntry(server.spec.name, server.from_file, splits.get(server.spec.name))
@@ -166,11 +171,12 @@ def init(
         where = "" if target.absolute() == Path.cwd() else f"cd {shlex.quote(str(target))} && "
         click.echo(f"\nwrote {visible(', '.join(written))}")
         click.echo(visible(f"next: {where}toolbelt loadout inspect {STARTER} --tools"))
-    return exit_code_of(listings)
+    asked = [name for name in left_out if not names or name in names]
+    return exit_code_of(listings, [*synced.notes, *asked])
 
 
-def find_servers(folder: Path, files: Sequence[str] = ()) -> tuple[FoundServer, ...]:
-    """The servers of clients' files; of two with one name, that of the first file.
+def find_servers(folder: Path, files: Sequence[str] = ()) -> tuple[tuple[FoundServer, ...], Mapping[str, Findings]]:
+    """The servers of clients' files, and what is wrong, by the entry; of two with one name, that of the first file.
 
     Args:
         folder: The project.
@@ -178,24 +184,26 @@ def find_servers(folder: Path, files: Sequence[str] = ()) -> tuple[FoundServer, 
 
     Raises:
         NotFoundError: a file is not there.
-        InvalidFileError: a file that was named is wrong.
+        InvalidFileError: no entry of a file that was named can be read.
     """
     configs = [("", Path(file)) for file in files] or [
         (place.client, place.path) for place in find_client_configs(folder, environment=os.environ)
     ]
     servers: dict[str, FoundServer] = {}
+    left_out: dict[str, Findings] = {}
     for client, path in configs:
         config = read_client_config(path, folder)
         if files:
             config.refuse()
-        print_findings(config.findings)
+        print_findings(config.left_out)
+        left_out |= config.mistakes or ({str(path): config.findings} if config.findings else {})
         for spec in config.servers:
             shown = _from_text(path, folder)
             if (first := servers.get(spec.name)) is None:
                 servers[spec.name] = FoundServer(spec, shown, client)
             elif replace(first.spec, source="", files=()) != replace(spec, source="", files=()):
                 notify(f"server {spec.name!r} of {shown} is another than that of {first.from_file}, which is used")
-    return tuple(servers.values())
+    return tuple(servers.values()), left_out
 
 
 def _from_text(path: Path, folder: Path) -> str:
@@ -208,13 +216,18 @@ def _from_text(path: Path, folder: Path) -> str:
     return str(absolute)
 
 
-def _choose(servers: Sequence[FoundServer], names: Sequence[str]) -> tuple[FoundServer, ...]:
+def _choose(
+    servers: Sequence[FoundServer], names: Sequence[str], left_out: Mapping[str, Findings]
+) -> tuple[FoundServer, ...]:
     by_name = {server.spec.name: server for server in servers}
     for name in names:
-        if name not in by_name:
+        if name not in by_name and name not in left_out:
             raise NotFoundError("server", name, by_name)
     if names:
-        return tuple(by_name[name] for name in dict.fromkeys(names))
+        chosen = tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
+        if not chosen:
+            raise InvalidFileError([finding for name in names for finding in left_out[name]])
+        return chosen
     for server in servers:
         if server.spec.disabled:
             notify(f"server {server.spec.name!r} is switched off in {server.from_file}; --server asks it anyway")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 import click
@@ -58,9 +58,10 @@ def report_listing(listing: Listing) -> None:
         notify(f"log in with: toolbelt mcp login {listing.server}")
 
 
-def exit_code_of(listings: Iterable[Listing]) -> int:
-    """3 if a server did not answer, else 0."""
-    return 0 if all(listing.status is ServerStatus.OK for listing in listings) else INCOMPLETE
+def exit_code_of(listings: Iterable[Listing], left_out: Sized = ()) -> int:
+    """3 if a server did not answer or something was left out because it cannot be read, else 0."""
+    is_complete = not left_out and all(listing.status is ServerStatus.OK for listing in listings)
+    return 0 if is_complete else INCOMPLETE
 
 
 def servers_data(listings: Iterable[Listing], catalog: Catalog, tokens: Mapping[str, int]) -> list[dict[str, Any]]:

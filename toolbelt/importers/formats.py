@@ -25,6 +25,7 @@ from toolbelt.importers.tool_lists import (
 from toolbelt.sources import Document, parse_json, parse_yaml
 
 JSON_LINES = "jsonl"
+LINES_LABEL = "JSON Lines"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Importer:
     Attributes:
         label: What it is, in words.
         recognises: Whether parsed data looks like it.
-        convert: From the document and the name of the catalog to the catalog; raises InvalidFileError.
+        convert: From the document and the name of the catalog to the catalog; raises InvalidFileError. Of a foreign
+            format, an entry that cannot be read is a finding; if none can be, that is raised.
     """
 
     label: str
@@ -81,13 +83,14 @@ def import_catalog(
 
     Raises:
         NotFoundError: no such format.
-        InvalidFileError: every mistake in the text, or no format known.
+        InvalidFileError: every mistake in the text, where no tool can be read or it is of our own form; or no format
+            is known.
     """
     if form is not None and form not in FORMATS:
         raise NotFoundError("format", form, FORMATS)
     name = name or _name_of(source)
     if form == JSON_LINES or (form is None and _looks_like_lines(text, source)):
-        return parse_catalog_lines(text, source, name, Catalog, grouping), "JSON Lines"
+        return parse_catalog_lines(text, source, name, Catalog, grouping), LINES_LABEL
     document = _parse(text, source)
     form = form or recognise(document.data)
     if form is None:

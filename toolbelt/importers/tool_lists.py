@@ -1,8 +1,12 @@
-"""Tool lists as agents pass them to an API: OpenAI's, Anthropic's, and an MCP server's answer to `tools/list`."""
+"""Tool lists as agents pass them to an API: OpenAI's, Anthropic's, and an MCP server's answer to `tools/list`.
+
+An entry that is no tool is a finding, and does not refuse the others (rule V6).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
@@ -10,6 +14,7 @@ from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError
 from toolbelt.findings import Finding
 from toolbelt.sources import Document, Key
+from toolbelt.sources.document import describe_value, format_path
 
 Entry = Mapping[str, Any]
 Placed = tuple[tuple[Key, ...], Any]
@@ -40,7 +45,7 @@ def convert_openai(document: Document, name: str) -> CatalogFile:
     """A catalog of one plugin from an OpenAI tool list (chat completions or responses).
 
     Raises:
-        InvalidFileError: every entry that is no function.
+        InvalidFileError: every entry that is no function, where none is.
     """
     return _convert(document, name, _openai_tool)
 
@@ -49,7 +54,7 @@ def convert_anthropic(document: Document, name: str) -> CatalogFile:
     """A catalog of one plugin from an Anthropic tool list; what runs at Anthropic has no schema and is noted.
 
     Raises:
-        InvalidFileError: every entry that is no tool.
+        InvalidFileError: every entry that is no tool, where none is.
     """
     return _convert(document, name, _anthropic_tool)
 
@@ -58,7 +63,7 @@ def convert_mcp(document: Document, name: str) -> CatalogFile:
     """A catalog of one plugin from an MCP `tools/list` result; an unread further page is noted.
 
     Raises:
-        InvalidFileError: every entry that is no tool.
+        InvalidFileError: every entry that is no tool, where none is.
     """
     catalog_file = _convert(document, name, read_mcp_tool)
     result = document.data.get("result", document.data) if isinstance(document.data, dict) else {}
@@ -66,14 +71,7 @@ def convert_mcp(document: Document, name: str) -> CatalogFile:
     if not cursor:
         return catalog_file
     note = "the server has more tools than this page holds (nextCursor is set)"
-    return CatalogFile(
-        catalog_file.catalog,
-        catalog_file.source,
-        (*catalog_file.notes, note),
-        catalog_file.document,
-        catalog_file.lines,
-        catalog_file.places,
-    )
+    return replace(catalog_file, notes=(*catalog_file.notes, note))
 
 
 def _convert(document: Document, name: str, read: Callable[[Entry], Tool | str]) -> CatalogFile:
@@ -83,12 +81,14 @@ def _convert(document: Document, name: str, read: Callable[[Entry], Tool | str])
     notes: list[str] = []
     for path, entry in _entries(document.data, "tools", "result"):
         if not isinstance(entry, dict):
-            findings.append(document.finding("wrong-type", "A tool is an object.", *path))
+            shown = describe_value(entry, is_json=document.is_json)
+            message = f"`{format_path(path)}`: a tool is an object, not {shown}."
+            findings.append(document.finding("wrong-type", message, *path))
             continue
         try:
             tool = read(entry)
         except InvalidDefinitionError as error:
-            findings.append(document.finding("invalid-tool", str(error), *path))
+            findings.append(document.finding("invalid-tool", f"`{format_path(path)}`: {error}", *path))
             continue
         if isinstance(tool, str):
             notes.append(tool)
@@ -100,12 +100,10 @@ def _convert(document: Document, name: str, read: Callable[[Entry], Tool | str])
             continue
         places[tool_id] = path
         tools.append(tool)
-    if not tools and not findings:
-        findings.append(document.finding("empty", "There is no tool in this file."))
-    if findings:
-        raise InvalidFileError(findings)
+    if not tools:
+        raise InvalidFileError(findings or [document.finding("empty", "There is no tool in this file.")])
     catalog = Catalog(plugins=(Plugin(name=name, tools=tuple(tools)),), name=name)
-    return CatalogFile(catalog, document.source, tuple(notes), document, places=places)
+    return CatalogFile(catalog, document.source, tuple(notes), document, places=places, findings=tuple(findings))
 
 
 def _openai_tool(entry: Entry) -> Tool | str:

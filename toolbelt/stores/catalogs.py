@@ -71,6 +71,9 @@ CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
 def open_catalog(reference: str) -> CatalogFile:
     """A shipped catalog by name, or a file of any format that can be imported.
 
+    A tool of a foreign format that cannot be read is left out with a note (rule V6); a catalog of our own form and JSON
+    Lines are read whole or not at all.
+
     Raises:
         NotFoundError: neither, with the nearest names.
         InvalidFileError: every mistake in the file.
@@ -83,7 +86,7 @@ def open_catalog(reference: str) -> CatalogFile:
     file = _catalog_in(Path(reference))
     if not os.path.exists(file):  # noqa: PTH110
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
-    from toolbelt.importers import import_catalog  # only a user's own file may need it
+    from toolbelt.importers.formats import LINES_LABEL, import_catalog  # only a user's own file may need it
 
     text = read_text(file)
     if len(text) < LARGE:
@@ -92,9 +95,12 @@ def open_catalog(reference: str) -> CatalogFile:
         from toolbelt.stores.stored_catalogs import read_through_cache  # few are so large
 
         catalog_file, label = read_through_cache(text, str(file), lambda: import_catalog(text, str(file)))
+    if label == LINES_LABEL:
+        catalog_file.refuse()
     if label == "toolbelt catalog":
         return catalog_file
-    return replace(catalog_file, notes=(f"read {file} as {label}", *catalog_file.notes))
+    left_out = (f"left out: {finding}" for finding in catalog_file.left_out)
+    return replace(catalog_file, notes=(f"read {file} as {label}", *catalog_file.notes, *left_out))
 
 
 @lru_cache(maxsize=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.importers.openapi.samples import api, convert, refused, with_body
+from tests.importers.openapi.samples import api, convert, mistakes, with_body
 from tests.wording import each_mentions
 from toolbelt.catalog.frozen import thaw
 
@@ -132,7 +132,7 @@ class TestParameters:
     )
     def test_mistakes(self, path: str, rules: list[str]) -> None:
         text = api(f"{path}\n/ok: {{get: {{}}}}")
-        assert refused(text) == [(rule, 3) for rule in rules]
+        assert mistakes(text) == [(rule, 3) for rule in rules]
 
 
 class TestFlatten:
@@ -274,4 +274,4 @@ class TestBodies:
     )
     def test_mistakes(self, path: str, rules: list[str]) -> None:
         text = api(f"{path}\n/ok: {{get: {{}}}}")
-        assert refused(text) == [(rule, 3) for rule in rules]
+        assert mistakes(text) == [(rule, 3) for rule in rules]

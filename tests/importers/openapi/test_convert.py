@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.importers.openapi.samples import LIBRARY, api, convert, refused, tool_of
+from tests.importers.openapi.samples import LIBRARY, api, convert, mistakes, tool_of
 from tests.wording import each_mentions
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.errors import InvalidFileError
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.importers.openapi import convert_openapi, is_openapi
 from toolbelt.sources import parse_json, parse_yaml
 
@@ -212,7 +212,7 @@ class TestMistakes:
         ],
     )
     def test_of_the_document(self, text: str, expected: list[tuple[str, int]]) -> None:
-        assert refused(text) == expected
+        assert mistakes(text) == expected
 
     def test_all_at_once_in_the_order_of_lines(self) -> None:
         paths = """
@@ -224,16 +224,44 @@ class TestMistakes:
           put: {operationId: x}
           post: {parameters: [{name: a, in: query, schema: {$ref: '#/nowhere'}}]}
         """
-        assert refused(api(paths)) == [
+        assert mistakes(api(paths)) == [
             ("invalid-parameter", 4),
             ("wrong-type", 5),
             ("duplicate-tool-id", 8),
             ("unresolved-ref", 9),
         ]
 
-    def test_a_blank_name_is_a_finding_too(self) -> None:
-        with pytest.raises(InvalidFileError):
+    def test_a_blank_name_of_the_plugin_is_refused(self) -> None:
+        with pytest.raises(InvalidDefinitionError):
             convert_openapi(parse_yaml(api("/a: {get: {}}"), "api.yaml"), " ")
+
+    def test_V6_an_operation_with_a_mistake_does_not_refuse_the_others(self) -> None:
+        paths = """
+        /a:
+          get: {operationId: a, parameters: [{name: a, in: query, schema: }]}
+          put: {operationId: b, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/T'}}}}}
+        /b:
+          get: {operationId: c, parameters: [{name: b, in: query, schema: {$ref: '#/components/schemas/S'}}]}
+          put: {operationId: d, parameters: [{name: b, in: query, schema: {$ref: '#/components/schemas/S'}}]}
+          post: {operationId: e, parameters: [{name: c, in: query, schema: {$ref: '#/components/schemas/Good'}}]}
+        /c:
+          get: {operationId: c}
+          put: {operationId: f}
+        """
+        components = """
+        schemas:
+          S: {type: object, properties: {t: {type: array, items: {$ref: '#/components/schemas/T'}}}}
+          T: {type: object, properties: 5}
+          Good: {type: string}
+        """
+        made = convert(api(paths, components))
+        assert [tool.name for tool in made.catalog.tools] == ["e", "f"]
+        # The mistake of a schema that three operations share stands in the file once.
+        assert [(finding.rule, finding.line) for finding in made.findings] == [
+            ("wrong-type", 4),
+            ("duplicate-tool-id", 11),
+            ("wrong-type", 16),
+        ]
 
 
 class TestNotes:

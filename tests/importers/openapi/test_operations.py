@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.importers.openapi.samples import api, convert, refused
+from tests.importers.openapi.samples import api, convert, mistakes
 from tests.wording import mentions
 
 
@@ -49,7 +49,7 @@ class TestNames:
         ],
     )
     def test_one_id_twice_is_refused(self, paths: str) -> None:
-        assert refused(api(paths)) == [("duplicate-tool-id", 4)]
+        assert mistakes(api(paths)) == [("duplicate-tool-id", 4)]
 
 
 class TestPaths:
@@ -80,4 +80,4 @@ class TestPaths:
     )
     def test_mistakes(self, path: str, rules: list[str]) -> None:
         text = api(f"{path}\n/ok: {{get: {{}}}}")
-        assert refused(text) == [(rule, 3) for rule in rules]
+        assert mistakes(text) == [(rule, 3) for rule in rules]

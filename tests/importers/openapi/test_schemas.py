@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from tests.importers.openapi.samples import api, convert, refused, with_body
+from tests.importers.openapi.samples import api, convert, mistakes, with_body
 from tests.wording import each_mentions
 from toolbelt.catalog.frozen import thaw
 from toolbelt.importers.openapi.loops import closure
@@ -87,7 +87,7 @@ class TestMistakes:
     def test_of_a_schema(self, schema: str, is_body: bool) -> None:
         parameter = f"/a: {{get: {{parameters: [{{name: a, in: query, schema:\n {schema}}}]}}}}"
         body = f"/a: {{post: {{requestBody: {{content: {{a/b: {{schema:\n {schema}}}}}}}}}}}"
-        refusal = refused(api(body if is_body else parameter))
+        refusal = mistakes(api(body if is_body else parameter))
         assert [rule for rule, _ in refusal] == ["wrong-type"]
 
     def test_what_python_or_json_schema_cannot_read_is_noted(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.importers.openapi.samples import api, convert, refused, with_body
+from tests.importers.openapi.samples import api, convert, mistakes, with_body
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidFileError
 
@@ -90,7 +90,7 @@ class TestReferences:
             "body": f"{{post: {{requestBody:\n {{$ref: '{ref}'}}}}}}",
             "path": f"\n  {{$ref: '{ref}'}}",
         }[place]
-        assert refused(api(f"/x: {operation}", "schemas: {A: {}}\nx-list: [1]")) == [(rule, 4)]
+        assert mistakes(api(f"/x: {operation}", "schemas: {A: {}}\nx-list: [1]")) == [(rule, 4)]
 
     def test_the_nearest_name_is_told(self) -> None:
         with pytest.raises(InvalidFileError, match="Did you mean 'Animal'") as caught:
@@ -99,7 +99,9 @@ class TestReferences:
 
     def test_a_shared_mistake_is_told_once(self) -> None:
         paths = "\n".join(f"/{i}: {{get: {{parameters: [{{$ref: '#/components/parameters/P'}}]}}}}" for i in range(9))
-        assert refused(api(paths, "parameters: {P: {name: p, in: query, schema: {type: int}}}")) == [("wrong-type", 13)]
+        assert mistakes(api(paths, "parameters: {P: {name: p, in: query, schema: {type: int}}}")) == [
+            ("wrong-type", 13)
+        ]
 
     @pytest.mark.parametrize(
         ("paths", "components"),
@@ -114,4 +116,4 @@ class TestReferences:
         ],
     )
     def test_cycles_are_refused(self, paths: str, components: str) -> None:
-        assert {found for found, _ in refused(api(paths, components))} == {"ref-cycle"}
+        assert {found for found, _ in mistakes(api(paths, components))} == {"ref-cycle"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.errors import InvalidDefinitionError, InvalidFileError
+from toolbelt.errors import InvalidFileError
 from toolbelt.importers.openapi.arguments import Arguments, add_body, add_parameters
 from toolbelt.importers.openapi.operations import METHODS, Operation, name_tools, read_operations
 from toolbelt.importers.openapi.schemas import Schemas
@@ -38,10 +38,11 @@ def convert_openapi(document: Document, name: str) -> CatalogFile:
         name: Of the catalog, and of the plugin of operations that have no tag.
 
     Returns:
-        The catalog; its notes say what was renamed or left out.
+        The catalog; its notes say what was renamed or left out, its findings which operations have mistakes: these
+        are left out, too, and the others are read (rule V6).
 
     Raises:
-        InvalidFileError: every mistake, with its line.
+        InvalidFileError: every mistake, with its line, where no operation can be read.
     """
     return _Importer(document, name).read()
 
@@ -81,20 +82,18 @@ class _Importer:
             self._spec.under_root("paths").add_error("empty", "There is no operation under `paths`.")
         tools: dict[str, list[Tool]] = {}
         for operation, tool_name in name_tools(self._spec, operations):
-            self._nodes.setdefault(f"{operation.plugin}/{tool_name}", operation.node)
-            tools.setdefault(operation.plugin, []).append(self._tool(operation, tool_name))
+            if (tool := self._tool(operation, tool_name)) is not None:
+                self._nodes.setdefault(f"{operation.plugin}/{tool_name}", operation.node)
+                tools.setdefault(operation.plugin, []).append(tool)
         descriptions = self._tag_descriptions()
         about = self._about()
         self._note_webhooks()
-        if not self._spec.findings:
-            try:
-                plugins = [Plugin(each, tuple(tools[each]), None, descriptions.get(fold(each), "")) for each in tools]
-                catalog = Catalog(tuple(plugins), self._name, about)
-                lines = _ToolLines(self._nodes)
-                return CatalogFile(catalog, self._document.source, self._spec.notes, self._document, lines)
-            except InvalidDefinitionError as error:
-                self._spec.root.add_error("invalid-catalog", str(error))
-        raise InvalidFileError(self._spec.findings)
+        if not tools:
+            raise InvalidFileError(self._spec.findings)
+        plugins = [Plugin(each, tuple(tools[each]), None, descriptions.get(fold(each), "")) for each in tools]
+        catalog = Catalog(tuple(plugins), self._name, about)
+        source, notes, lines = self._document.source, self._spec.notes, _ToolLines(self._nodes)
+        return CatalogFile(catalog, source, notes, self._document, lines, findings=tuple(self._spec.findings))
 
     def _check_version(self) -> None:
         root = self._spec.root
@@ -109,7 +108,9 @@ class _Importer:
         if self._spec.findings:
             raise InvalidFileError(self._spec.findings)
 
-    def _tool(self, operation: Operation, name: str) -> Tool:
+    def _tool(self, operation: Operation, name: str) -> Tool | None:
+        """The tool of an operation; `None` if any part of it is wrong."""
+        before, self._schemas.met_mistake = len(self._spec.root.findings), False
         node = operation.node
         arguments = Arguments(self._spec, self._schemas, operation.label)
         add_parameters(operation, arguments)
@@ -124,10 +125,13 @@ class _Importer:
         summary = self._text(operation, "summary")
         description = _joined(summary, self._text(operation, "description"))
         title = {"title": summary} if summary else {}
+        parameters = arguments.schema()
+        if len(self._spec.root.findings) > before or self._schemas.met_mistake:
+            return None
         return Tool(
-            name=name if name.strip() else "?",  # a blank one is a finding already
+            name=name,
             description=f"Deprecated. {description}".strip() if deprecated else description,
-            parameters=arguments.schema(),
+            parameters=parameters,
             annotations={**title, **METHODS[operation.method], "openWorldHint": True},
             extra=extra,
         )

@@ -73,19 +73,26 @@ def read_operations(spec: Spec, plugin: str) -> Iterator[Operation]:
             continue
         if not path.startswith("/"):
             paths.child(path).add_error("invalid-path", f"The path {path!r} must begin with '/'.")
+            continue
         item = _path_item(spec, paths.child(path))
         for method in item:
+            before = len(spec.root.findings)
             if method in METHODS and item[method].read_mapping() is not None:
                 name = item[method].read_text("operationId")
                 tag = _tag(spec, item[method]) or plugin
-                # Plugin names ignore case, so two spellings are one plugin, under the first.
-                yield Operation(item[method], item, method, path, spellings.setdefault(fold(tag), tag), name)
+                if len(spec.root.findings) == before:
+                    # Plugin names ignore case, so two spellings are one plugin, under the first.
+                    yield Operation(item[method], item, method, path, spellings.setdefault(fold(tag), tag), name)
 
 
 def name_tools(spec: Spec, operations: list[Operation]) -> Iterator[tuple[Operation, str]]:
-    """The operations with their tools' names, given ones first served, so that none gives way to a made one."""
+    """The operations with their tools' names, given ones first served, so that none gives way to a made one.
+
+    Of two with one given name, the first counts.
+    """
     nodes: dict[str, Section] = {}
-    for operation in operations:
+    repeated: set[int] = set()
+    for index, operation in enumerate(operations):
         if operation.name is not None:
             tool_id = f"{operation.plugin}/{operation.name}"
             if (other := nodes.get(tool_id)) is not None:
@@ -95,8 +102,9 @@ def name_tools(spec: Spec, operations: list[Operation]) -> Iterator[tuple[Operat
                     "give each its own `operationId`."
                 )
                 operation.node.child("operationId").add_error("duplicate-tool-id", message)
+                repeated.add(index)
             nodes.setdefault(tool_id, operation.node)
-    for operation in operations:
+    for operation in (each for index, each in enumerate(operations) if index not in repeated):
         name = operation.name
         if name is None:
             wanted = f"{operation.plugin}/{operation.readable_name}"
@@ -128,4 +136,4 @@ def _tag(spec: Spec, node: Section) -> str | None:
     tags = node.read_texts("tags", "a list of tags")
     if len(tags) > 1:
         spec.note("some operations have several tags; the first is their plugin")
-    return tags[0] if tags else None
+    return tags[0] if tags and node.child("tags").is_name(tags[0]) else None

@@ -45,13 +45,17 @@ class Schemas:
 
     Attributes:
         read_only: Which properties no request sends.
+        met_mistake: Whether a schema that was asked for has a mistake, which is found once; set to `False` by whoever
+            wants to know it of what follows.
     """
 
     def __init__(self, spec: Spec, *, siblings_count: bool) -> None:
         self.read_only = ReadOnly(spec)
+        self.met_mistake = False
         self._spec = spec
         self._siblings_count = siblings_count
         self._converted: dict[tuple[Key, ...], Schema] = {}
+        self._wrong: set[tuple[Key, ...]] = set()
         self._names: dict[tuple[Key, ...], str] = {}
         self._nodes: dict[str, Section] = {}
         self._loopless: dict[str, Schema] = {}
@@ -62,13 +66,18 @@ class Schemas:
     def convert(self, node: Section) -> Schema:
         """The schema at `node` in JSON Schema 2020-12, frozen; its references are to `$defs`."""
         if node.path not in self._converted:
+            before = len(node.findings)
             self._converted[node.path] = freeze(self._schema(node))
+            if len(node.findings) > before:
+                self._wrong.add(node.path)
+        self.met_mistake |= node.path in self._wrong
         return self._converted[node.path]
 
     def definition(self, name: str) -> Schema:
         """The schema that is called `name` in `$defs`; it contains itself at most by way of a property or item."""
         if name not in self._loopless:
             self._break_loops(name)
+        self.met_mistake |= self._nodes[name].path in self._wrong
         return self._loopless[name]
 
     def definitions(self, schemas: Iterable[Schema]) -> FrozenDict:
@@ -79,7 +88,9 @@ class Schemas:
             if names not in self._definitions:
                 self._definitions[names] = FrozenDict({name: self.definition(name) for name in sorted(names)})
             self._definitions[roots] = self._definitions[names]
-        return self._definitions[roots]
+        definitions = self._definitions[roots]
+        self.met_mistake |= any(self._nodes[name].path in self._wrong for name in definitions if self._wrong)
+        return definitions
 
     def _schema(self, node: Section, unrequired: frozenset[str] = frozenset()) -> dict[str, Any] | bool:
         value = node.value

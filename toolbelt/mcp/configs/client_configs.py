@@ -13,7 +13,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import InvalidFileError
-from toolbelt.findings import Finding, sorted_findings
+from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.servers.entries import CLIENT_KEYS, EntryOrigin, read_entry
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import Document, Key, blank_comments, parse_json, read_text
@@ -53,13 +53,18 @@ class ClientConfig:
     form: ClientForm = ClientForm.NONE
     gateways: tuple[str, ...] = ()
 
+    @property
+    def left_out(self) -> tuple[Finding, ...]:
+        """Everything that is wrong, as warnings: an entry with a mistake does not refuse the others (rule V6)."""
+        return tuple(replace(finding, severity=Severity.WARNING) for finding in self.findings)
+
     def refuse(self) -> None:
-        """Raise everything that is wrong.
+        """Raise everything that is wrong, if no entry can be read.
 
         Raises:
-            InvalidFileError: if anything is.
+            InvalidFileError: the file is wrong, or each of its entries.
         """
-        if self.findings:
+        if self.findings and not self.servers:
             raise InvalidFileError(self.findings)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,12 +28,20 @@ def find_servers(config: Config) -> tuple[ServerSpec, ...]:
     Raises:
         InvalidFileError: what `from` names is not there, or is wrong.
     """
+    servers, broken = examine_servers(config)
+    if broken:
+        raise InvalidFileError(sorted_findings(finding for findings in broken.values() for finding in findings))
+    return servers
+
+
+def examine_servers(config: Config) -> tuple[tuple[ServerSpec, ...], Mapping[str, Sequence[Finding]]]:
+    """As `find_servers`, and what is wrong with the clients' entries of the others, by the name of the server."""
     if config.document is None or config.path is None:
-        return ()
+        return (), {}
     document, file = config.document, config.path.absolute()
     files: dict[str, list[ClientConfig | ToolbeltError]] = {}
     followed: list[ServerSpec] = []
-    findings: list[Finding] = []
+    broken: dict[str, Sequence[Finding]] = {}
     for server in config.servers:
         if server.spec is not None:
             followed.append(server.spec)
@@ -47,10 +55,8 @@ def find_servers(config: Config) -> tuple[ServerSpec, ...]:
             both = (str(file), *entry.files)
             followed.append(replace(entry, files=both, disabled=server.disabled, split=server.split))
         else:
-            findings.extend(entry)
-    if findings:
-        raise InvalidFileError(sorted_findings(findings))
-    return tuple(followed)
+            broken[server.name] = entry
+    return tuple(followed), broken
 
 
 def _read(path: Path, folder: Path) -> ClientConfig | ToolbeltError:
