@@ -39,10 +39,12 @@ def match_agent(agent: AgentSpec, toolkits: Sequence[Toolkit], catalog: Catalog)
 
     Without the catalog's own meta-tools, which load in another way, and what the agent's switches take away.
     """
-    left_out = frozenset(own_meta_tools(catalog)) | find_switched_off(toolkits, catalog, agent.tools_config).tools
-    entries = dict.fromkeys(agent.tools)
+    switched = find_switched_off(toolkits, catalog, agent.tools_config)
+    left_out = frozenset(own_meta_tools(catalog)) | switched.tools
+    entries = dict.fromkeys((*agent.tools, *switched.on_tools))
     for toolkit in toolkits:
-        entries |= dict.fromkeys(toolkit.member_tools if toolkit.key in agent.allowed_toolkits else ())
+        is_there = toolkit.key in agent.allowed_toolkits or toolkit.key in switched.on_toolkits
+        entries |= dict.fromkeys(toolkit.member_tools if is_there else ())
     suggest = Suggester()
     matched = {entry: expand_entry(entry, catalog, suggest) for entry in entries}
     return {

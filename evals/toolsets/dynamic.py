@@ -190,7 +190,8 @@ def _make_agent(spec: ToolsetSpec, context: ToolsetContext) -> Dynamic:
             for toolkit in context.toolkits
             if toolkit.key not in agent.allowed_toolkits or any(map(over.find, toolkit.member_tools))
         ]
-        return DynamicToolkits(_allowed(agent, remaining), remaining, over, off)
+        switched = replace(off, on_tools=tuple(filter(universe.__contains__, off.on_tools)))
+        return DynamicToolkits(_allowed(agent, remaining), remaining, over, switched)
 
     dynamic = Dynamic(str(spec), context, cut, {}, loads=bool(agent.allowed_toolkits))
     dynamic.unmatched += tuple(match.message for match in matched.values() if match.candidates)

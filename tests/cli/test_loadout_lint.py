@@ -94,6 +94,21 @@ def test_L10_what_cannot_be_read_is_a_finding_too(toolbelt: Toolbelt, small: Pat
     assert [row["rule"] for row in ran.json["findings"]] == ["syntax"]
 
 
+@pytest.mark.parametrize("command", ["loadout", "catalog"])
+def test_L10_a_mistake_in_toolbelt_yaml_hides_nothing_of_the_catalog(
+    toolbelt: Toolbelt, project: Path, command: str
+) -> None:
+    (project / "c.yaml").write_text("plugins:\n- {name: git, category: birds, tools: [{name: t}]}\n- {name: odd}\n")
+    (project / "toolbelt.yaml").write_text("catalog: c.yaml\n")
+    without = toolbelt(command, "lint", "--json").json["findings"]
+    assert {"unknown-category", "no-category"} <= {row["rule"] for row in without}
+    (project / "toolbelt.yaml").write_text("catalog: c.yaml\nmodles: [gpt-4o]\n")
+    ran = toolbelt(command, "lint", "--json")
+    (mistake,) = [row for row in ran.json["findings"] if row not in without]
+    assert (ran.code, mistake["rule"], mistake["line"]) == (2, "unknown-key", 2)
+    assert [row for row in ran.json["findings"] if row != mistake] == without
+
+
 def test_L10_a_loadout_that_a_model_is_given_and_that_is_not_there(toolbelt: Toolbelt, small: Path) -> None:
     (small / "toolbelt.yaml").write_text(
         "catalog: small.yaml\nmodels:\n- {name: gpt-4o, toolset: 'loadout:developer'}\n"

@@ -186,6 +186,17 @@ def test_K8_what_is_switched_off_is_refused_and_shown_nowhere(toolbelt: Toolbelt
     assert mentions(ran.err, "'vcs'", "switched off", "tools_config", "'clerk'", "money")
 
 
+def test_K8_what_is_switched_on_is_shown_by_every_command(toolbelt: Toolbelt, small: Path) -> None:
+    (small / "toolbelt.yaml").write_text(
+        "catalog: small.yaml\ntoolkits: {vcs: {description: Git., tools: [git]}}\n"
+        "agents: {clerk: {tools_config: {vcs: true, git/push: false, payments/pay: true}}}\n"
+    )
+    data = toolbelt("session", "show", *CLERK, "--json").json
+    assert [(row["tool"], row["toolkit"]) for row in data["tools"]] == [("payments/pay", None), ("git/status", "vcs")]
+    resolved = toolbelt("toolkit", "resolve", "--agent", "clerk", "--json").json["tools"]
+    assert [row["id"] for row in resolved if row["enabled"]] == ["git/status"], "of the toolkits"
+
+
 def _spawned(*arguments: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "toolbelt", "session", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -121,6 +121,20 @@ def test_R1_only_its_owner_may_overwrite_a_name(
     assert shown(registry, []) == ([] if my_id is None else ["run"])
 
 
+@pytest.mark.parametrize("plugin_id", [None, "ext"])
+def test_R1_a_plugin_may_not_overwrite_the_tool_of_another(plugin_id: str | None) -> None:
+    registry = ToolRegistry()
+    registry.register_all(Plugin("git", (tool("log"),)), plugin_id=plugin_id)
+    with pytest.raises(InvalidDefinitionError, match=naming("'log'", "'git'", "'docker'")):
+        registry.register_all(Plugin("docker", (tool("ps"), tool("log"))), plugin_id=plugin_id)
+    with pytest.raises(InvalidDefinitionError):
+        ToolRegistry([tool("log", plugin="git"), tool("log", plugin="docker")])
+    assert [(each.name, each.plugin) for each in registry.get_all()] == [("log", "git")]
+    registry.register(tool("log", plugin="GIT", description="newer"), plugin_id=plugin_id)
+    registry.register(tool("log", description="newest"), plugin_id=plugin_id)
+    assert [each.description for each in registry.get_all()] == ["newest"]
+
+
 def test_R1_a_server_may_not_overwrite_the_tool_of_another() -> None:
     registry = ToolRegistry([tool("mcp__a__b__c", plugin="a")])
     with pytest.raises(InvalidDefinitionError, match=naming("'a'", "'a__b'")):

@@ -20,6 +20,7 @@ from pydantic import Field
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.runtime.arguments import ArgumentsError
 from toolbelt.runtime.context import ToolContext
+from toolbelt.runtime.executable import ExecutableTool, as_executable
 from toolbelt.runtime.signatures import Docstring, Signature, read_signature
 
 if TYPE_CHECKING:
@@ -140,6 +141,10 @@ def in_keyword_only(*, x: int, ctx: ToolContext = ToolContext()) -> None: ...  #
 def for_type_checkers(ctx: ToolContext, x: int) -> None: ...
 
 
+def by_its_name(ctx, x: int) -> None: ...  # type: ignore[no-untyped-def]
+def by_its_name_with_a_default(x: int, *, ctx=None) -> None: ...  # type: ignore[no-untyped-def]
+
+
 class Special(ToolContext): ...
 
 
@@ -152,7 +157,17 @@ for_type_checkers.__annotations__ = {"ctx": "ToolContext | None", "x": "int"}
 
 @pytest.mark.parametrize(
     "function",
-    [in_plain, in_optional, in_old_optional, in_annotated, in_keyword_only, in_subclass, for_type_checkers],
+    [
+        in_plain,
+        in_optional,
+        in_old_optional,
+        in_annotated,
+        in_keyword_only,
+        in_subclass,
+        for_type_checkers,
+        by_its_name,
+        by_its_name_with_a_default,
+    ],
     ids=lambda function: function.__name__,
 )
 def test_R1_the_context_is_not_the_models_to_fill(function: Callable[..., Any]) -> None:
@@ -165,6 +180,19 @@ def test_R1_the_context_is_not_the_models_to_fill(function: Callable[..., Any]) 
     assert read.parse is not None
     with pytest.raises(ArgumentsError, match="no argument 'ctx'"):
         read.parse({"x": 1, "ctx": {"session_id": "another"}})
+
+
+def test_R1_a_ctx_that_is_an_argument_stays_one() -> None:
+    def annotated(ctx: str) -> None: ...
+    def beside_another(ctx, around: ToolContext) -> None: ...  # type: ignore[no-untyped-def]
+    def otherwise_called(context) -> None: ...  # type: ignore[no-untyped-def]
+    def bare(ctx) -> str:  # type: ignore[no-untyped-def]
+        return str(ctx)
+
+    for function, name in ((annotated, "ctx"), (beside_another, "ctx"), (otherwise_called, "context")):
+        assert list(read_signature(function, derive=True).parameters["properties"]) == [name]
+    listed = {"type": "object", "properties": {"ctx": {"type": "string"}}}
+    assert as_executable(ExecutableTool.of(bare, parameters=listed)).context_parameter is None
 
 
 def test_R1_open_arguments_do_not_let_a_context_in() -> None:

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,8 @@ from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.session import Session
 from toolbelt.sessions.store import MemorySessionStore, SessionStore
 from toolbelt.stores.sessions import SqliteSessionStore
-from toolbelt.toolkits.toolkit import Toolkit
+from toolbelt.toolkits.directive import DirectiveRule, DirectiveRules
+from toolbelt.toolkits.toolkit import Directive, Toolkit
 
 
 def test_D2_D4_a_model_loads_a_toolkit_and_has_it_in_the_next_turn(store: SessionStore) -> None:
@@ -361,6 +363,50 @@ def test_K8_what_is_switched_off_is_neither_shown_nor_loaded_nor_run(
     session.begin_turn()
     assert shown(session) == list(dict.fromkeys([*META, *static, *loaded]))
     assert runs(session) == {*static, *loaded}
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        pytest.param({"tools_config": {"ops": True}}, ["docker", "github"], id="a-toolkit"),
+        pytest.param({"tools_config": {"ops": True, "docker": False}}, ["github"], id="but-one-of-its-tools"),
+        pytest.param({"tools_config": {"ops": True, "web": False}}, ["github"], id="what-another-one-takes-away"),
+        pytest.param({"tools_config": {"arxiv": True}}, ["arxiv"], id="one-tool"),
+        pytest.param({"tools_config": {"other": True}}, ["other"], id="one-tool-in-no-toolkit"),
+        pytest.param({"tools_config": {"web": None, "ops": "yes"}}, [], id="what-is-no-boolean"),
+        pytest.param(
+            {"tools": ("file", "github"), "tools_config": {"ops": True}},
+            ["file", "github", "docker"],
+            id="static-first",
+        ),
+        pytest.param(
+            {"allowed_toolkits": ("ops",), "tools_config": {"ops": True, "docker": True}}, [*META], id="left-to-loading"
+        ),
+        pytest.param(
+            {"allowed_toolkits": ("ops",), "tools_config": {"web": True}}, [*META, "arxiv", "docker"], id="beside-it"
+        ),
+    ],
+)
+def test_K8_what_is_switched_on_the_agent_has(agent: dict[str, Any], expected: list[str]) -> None:
+    session = open_session(a_registry(), AgentSpec("a", **agent), kits=SWITCHED)
+    assert shown(session) == expected
+    assert runs(session) == set(expected) - {*META}
+
+
+def test_K8_a_toolkit_that_is_switched_on_brings_its_policy_and_its_directive() -> None:
+    text = "For containers, use {tools}. Never change `github` by hand."
+    rules = DirectiveRules((DirectiveRule(when=("ship",), tool_choice="required"),))
+    kit = Toolkit("ops", member_tools=("docker", "github"), policy=text, directive=rules)
+    session = open_session(a_registry(), AgentSpec("a", tools_config={"ops": True, "github": False}), kits=[kit])
+    assert str(session.prompt) == "For containers, use docker."
+    assert session.directive("Ship it") == Directive(("docker",), "required")
+
+
+def test_K8_a_toolkit_that_is_switched_on_has_the_overrides_of_the_agent_or_conflicts() -> None:
+    kit = Toolkit("ops", member_tools=("docker",), overrides={"docker": {"limit": 1}})
+    agent = AgentSpec("a", ("docker",), tools_config={"ops": True})
+    with pytest.raises(InvalidDefinitionError, match=naming("'ops'", "conflicts", "'docker'")):
+        shown(open_session(a_registry(), agent, kits=[kit]))
 
 
 def test_K8_what_is_switched_off_after_it_was_loaded_is_gone_for_good(store: SessionStore) -> None:

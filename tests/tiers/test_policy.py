@@ -21,6 +21,7 @@ from toolbelt.runtime.results import FailureCode
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.session import Session
 from toolbelt.sessions.toolkit_policy import ToolkitPolicy
+from toolbelt.stores.catalogs import open_catalog
 from toolbelt.tiers import Tiers
 from toolbelt.tiers.policy import TierPolicy
 from toolbelt.toolkits.toolkit import Toolkit
@@ -148,6 +149,21 @@ def test_T2_bad_arguments_are_said_and_change_nothing(args: Any) -> None:
 def test_R8_a_tool_with_the_name_of_a_meta_tool_is_refused() -> None:
     with pytest.raises(InvalidDefinitionError, match="browse_tools"):
         session(tool("browse_tools", "shop")).begin_turn()
+
+
+def test_T1_a_catalogs_own_meta_tools_among_its_core_give_the_definitions_and_make_way() -> None:
+    tiered = open_catalog("tiered").catalog
+    tools = [
+        ExecutableTool(each.name, each.description, each.parameters, plugin=each.plugin, function=lambda **_: "done")
+        for each in tiered.tools
+    ]
+    of = Session(ToolRegistry(tools), [TierPolicy(tiered)])
+    own = {each.name: each for each in tiered.tools}
+    assert shown(of)[:2] == META
+    assert sorted(shown(of)) == sorted(tiered.get_tool(tool_id).name for tool_id in tiered.core)
+    assert [each["description"] for each in of.to_definitions()[:2]] == [own[name].description for name in META]
+    (answer,) = ask(of, ("load_tools", {"category": "git"}))
+    assert (answer["loaded"], len(shown(of))) == ("git", len(tiered.core) + len(answer["tools_added"]))
 
 
 def test_R8_tiers_and_toolkits_both_have_a_load_tools() -> None:

@@ -64,6 +64,61 @@ def test_K4_no_missing_member_is_ever_named(there: set[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        pytest.param("Use `alpha_1`. Use `beta_2` with care! Be quick.", "Use `alpha_1`. Be quick.", id="sentences"),
+        pytest.param("- alpha_1 reads\n- beta_2 writes\n- {tools}", "- alpha_1 reads\n- alpha_1", id="lines"),
+        pytest.param("Never run beta_2 or gamma_3.", None, id="nothing-left"),
+        pytest.param("beta_22 and a-beta_2 are others.", "beta_22 and a-beta_2 are others.", id="parts-of-words"),
+    ],
+)
+def test_K4_a_sentence_that_names_a_missing_member_is_left_out(text: str, said: str | None) -> None:
+    assert build_policy_section(Toolkit("kit", member_tools=MEMBERS, policy=text), ("alpha_1",)) == said
+    policy = PolicyText("", (PolicyLine(("alpha_1",), text),))
+    assert build_policy_section(Toolkit("kit", member_tools=MEMBERS, policy=policy), ("alpha_1",)) == said
+
+
+def test_K4_a_name_that_an_available_member_has_too_stays() -> None:
+    toolkit = Toolkit("kit", member_tools=("git/log", "docker/log"), policy="Read with `log`. Not `docker/log`.")
+    assert build_policy_section(toolkit, ("git/log",)) == "Read with `log`."
+
+
+@given(
+    st.lists(st.sampled_from((*MEMBERS, "and", "use.", "`beta_2`!", "\n", "{tools},"))),
+    st.sets(st.sampled_from(MEMBERS)),
+)
+def test_K4_no_missing_member_is_ever_named_by_a_plain_text(words: list[str], there: set[str]) -> None:
+    said = build_policy_section(Toolkit("kit", member_tools=MEMBERS, policy=" ".join(words)), there) or ""
+    assert not {member for member in MEMBERS if member in said} - there
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        pytest.param(("git/log", "web/log"), {"git/log": "git__log", "web/log": "web__log"}, id="ids-by-ids"),
+        pytest.param(("git/log", "web/get"), {"log": "git__log", "get": "web__log"}, id="ids-by-names"),
+        pytest.param(("log", "get"), {"git/log": "git__log", "web/get": "web__log"}, id="names-by-ids"),
+    ],
+)
+def test_K4_names_are_given_by_name_or_by_id(keys: tuple[str, ...], names: dict[str, str]) -> None:
+    catalog = ToolkitCatalog(tuple(map(ToolSpec, keys)), (Toolkit("kit", member_tools=keys, policy="Use {tools}."),))
+    assert build_policy(catalog, keys, names=names) == "Use git__log, web__log."
+
+
+def test_K4_a_name_of_one_plugin_is_not_the_name_of_another() -> None:
+    keys = ("git/log", "web/log", "web/get")
+    catalog = ToolkitCatalog(tuple(map(ToolSpec, keys)), (Toolkit("kit", member_tools=keys, policy="Use {tools}."),))
+    assert build_policy(catalog, keys, names={"web/log": "w"}) == "Use git/log, w, web/get."
+
+
+def test_K4_names_of_other_tools_are_refused_and_not_ignored() -> None:
+    with pytest.raises(InvalidDefinitionError, match=naming("'mcp__git__log'", "'z'")):
+        build_policy(CATALOG, ("x",), names={"mcp__git__log": "log"})
+    with pytest.raises(InvalidDefinitionError, match="names="):
+        build_policy(CATALOG, ("x",), {"x": "x2"})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
         pytest.param('Answer as {"tool": {tools}}.', 'Answer as {"tool": a, b}.', id="json-around-it"),
         pytest.param("{tools} and {tools}", "a, b and a, b", id="twice"),
         pytest.param("write {{tools}} for {tools}", "write {tools} for a, b", id="the-literal"),

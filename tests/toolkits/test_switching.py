@@ -191,7 +191,21 @@ def test_K8_what_the_switches_of_an_agent_take_away(config: dict[str, Any], tool
     off = find_switched_off(KITS, OVER, config)
     assert off.toolkits == set(toolkits.split())
     assert off.tools == set(tools.split())
-    assert off.keep(one.id for one in OVER.tools) == tuple(one.id for one in OVER.tools if one.id not in off.tools)
+
+
+@pytest.mark.parametrize(
+    ("config", "toolkits", "tools"),
+    [
+        pytest.param({}, "", "", id="a-default-grants-nothing"),
+        pytest.param({"shell": True, "git": None}, "shell", "", id="a-toolkit"),
+        pytest.param({"fetch": True, "git_log": True}, "", "git/git_log web/fetch", id="tools-by-their-own-switch"),
+        pytest.param({"git": True, "git_log": True}, "git", "", id="what-the-toolkit-turns-on-already"),
+        pytest.param({"git": False, "git_log": True}, "", "", id="no-member-undoes-an-off"),
+    ],
+)
+def test_K8_what_the_switches_of_an_agent_grant(config: dict[str, Any], toolkits: str, tools: str) -> None:
+    switched = find_switched_off(KITS, OVER, config)
+    assert (switched.on_toolkits, set(switched.on_tools)) == (tuple(toolkits.split()), set(tools.split()))
 
 
 @pytest.mark.parametrize("key", ["gh", "issue", "gh/issue", "mcp__gh__issue", "gh/mcp__gh__issue"])

@@ -29,7 +29,7 @@ def lint(ctx: click.Context, strict: bool, options: ProjectOptions, as_json: boo
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(options.open(read_loadouts_too=False))
+        findings = _findings(options.open(read_loadouts_too=False, refuse_mistakes=False))
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)
@@ -38,7 +38,7 @@ def lint(ctx: click.Context, strict: bool, options: ProjectOptions, as_json: boo
 
 def _findings(project: Project) -> tuple[Finding, ...]:
     file = project.catalog_file
-    findings = list(file.findings)
+    findings = [*project.config.findings, *file.findings]
     with progress("linting tools", len(file.catalog.tools)) as advance:
         for subject, finding in lint_catalog(file.catalog, advance):
             findings.append(replace(finding, file=file.source, line=file.find_line(subject)))

@@ -14,6 +14,7 @@ from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts.lint import lint_catalog_for_loadouts
+from toolbelt.project.opening import lint_searches
 from toolbelt.project.project import Project
 
 
@@ -27,7 +28,7 @@ def lint(ctx: click.Context, strict: bool, options: ProjectOptions, as_json: boo
     Exit code 0: no errors; 1: warnings, with --strict; 2: errors.
     """
     try:
-        findings = _findings(options.open())
+        findings = _findings(options.open(refuse_mistakes=False))
     except InvalidFileError as error:  # what cannot be read is a finding too
         findings = error.findings
     show_findings(findings, as_json=as_json)
@@ -42,7 +43,7 @@ def _findings(project: Project) -> tuple[Finding, ...]:
         line = project.catalog_file.find_line(plugin) if plugin else None
         of_catalog.append(replace(finding, file=project.catalog_file.source, line=line))
     doubts = project.catalog_file.findings
-    return sorted_findings([*project.lint(), *_lint_models(project), *of_catalog, *doubts])
+    return sorted_findings([*project.lint(), *lint_searches(project), *_lint_models(project), *of_catalog, *doubts])
 
 
 def _lint_models(project: Project) -> Iterable[Finding]:

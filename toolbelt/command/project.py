@@ -24,7 +24,7 @@ class ProjectOptions:
     config: str | None = None
     tokenizer: str | None = None
 
-    def open(self, *, read_loadouts_too: bool = True) -> Project:
+    def open(self, *, read_loadouts_too: bool = True, refuse_mistakes: bool = True) -> Project:
         """The project of the working directory, with notes and progress on standard error; raises as `open_project`."""
         return open_project(
             catalog=self.catalog,
@@ -32,6 +32,7 @@ class ProjectOptions:
             tokenizer=self.tokenizer,
             reporter=ConsoleReporter(),
             read_loadouts_too=read_loadouts_too,
+            refuse_mistakes=refuse_mistakes,
         )
 
 

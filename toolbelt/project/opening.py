@@ -28,6 +28,7 @@ def open_project(
     tokenizer: str | None = None,
     reporter: Reporter = SILENT,
     read_loadouts_too: bool = True,
+    refuse_mistakes: bool = True,
 ) -> Project:
     """Open a folder: its `toolbelt.yaml`, the loadouts beside it, and the catalog they name.
 
@@ -44,6 +45,8 @@ def open_project(
         tokenizer: What counts tokens where no model says otherwise.
         reporter: Receives notes, warnings and progress; by default nothing is shown.
         read_loadouts_too: Whether loadouts are read and checked.
+        refuse_mistakes: Whether mistakes in `toolbelt.yaml` and its loadouts are raised; a check of all files has them
+            from `Project.lint` and `lint_searches`.
 
     Raises:
         NotFoundError: there is no such folder, catalog, file or tokenizer.
@@ -63,16 +66,19 @@ def open_project(
     for note in catalog_file.notes:
         reporter.note(note)
     if not read_loadouts_too:
-        examined.refuse()
+        if refuse_mistakes and examined.findings:
+            raise InvalidFileError(sorted_findings([*examined.findings, *catalog_file.findings]))
         return Project(replace(examined, loadouts=()), catalog_file, name, reporter, folder)
     project = Project(examined, catalog_file, name, reporter, folder)
     try:
         _ = project.catalog_loadouts
     except InvalidFileError as error:
         raise InvalidFileError(_find_others(examined, error, True) or error.findings) from None
-    pinned = _lint_pinned(project)
-    if examined.findings or pinned:
-        raise InvalidFileError(sorted_findings([*project.lint(), *pinned]))  # with what is wrong about the rest
+    if not refuse_mistakes:
+        return project
+    pinned = lint_searches(project)
+    if examined.findings or pinned:  # with what is wrong about the rest
+        raise InvalidFileError(sorted_findings([*project.lint(), *pinned, *catalog_file.findings]))
     return project
 
 
@@ -106,7 +112,8 @@ def examine_project(
     return replace(examined, catalog=_locate(examined.catalog, folder)), folder
 
 
-def _lint_pinned(project: Project) -> tuple[Finding, ...]:
+def lint_searches(project: Project) -> tuple[Finding, ...]:
+    """What is wrong with the loadouts that searches of a project pin."""
     config = project.config
     if config.document is None or not (config.searches or any(agent.search for agent in config.agents)):
         return ()

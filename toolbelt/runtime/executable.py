@@ -164,7 +164,9 @@ class ExecutableTool(Tool):
             InvalidDefinitionError: as the class; a signature that no JSON object can fill, or an annotation that has
                 no schema.
         """
-        signature = read_signature(function, derive=parameters is None)
+        listed = None if parameters is None else parameters.get("properties")
+        given = listed if isinstance(listed, Mapping) else ()
+        signature = read_signature(function, derive=parameters is None, given=given)
         if name is None and not signature.name:
             raise InvalidDefinitionError("A lambda has no name; give it one: ExecutableTool.of(function, name=...).")
         return cls(

@@ -115,6 +115,20 @@ class RegisteredTool:
         return "the built-in tools"
 
     @property
+    def whose(self) -> str:
+        """The owner, with the plugin that groups the tool, for messages."""
+        plugin = "" if self.tool.plugin is None or self.mcp_servers else f"plugin {self.tool.plugin!r} of "
+        return f"{plugin}{self.owner}"
+
+    def is_of_another(self, other: RegisteredTool) -> bool:
+        """Whether the other is of another owner, or of another plugin of the same one, so that neither may replace it.
+
+        A tool without a plugin may be meant for any.
+        """
+        plugins = {fold(tool.plugin) for tool in (self.tool, other.tool) if tool.plugin is not None}
+        return self.owner != other.owner or len(plugins) > 1
+
+    @property
     def is_built_in(self) -> bool:
         """Whether the allow-list applies: the tool is of no MCP server and of no extension."""
         return self.plugin_id is None and not self.tool.name.startswith(MCP_PREFIX)

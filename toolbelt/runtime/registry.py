@@ -95,8 +95,8 @@ class ToolRegistry:
 
         Raises:
             InvalidDefinitionError: a function that cannot be a tool, a `Tool` that cannot be run, a `plugin_id` that is
-                no name, a name that another owner (the built-in tools, an extension, an MCP server) has registered, or
-                that providers know one of its tools by, as its own name is not legal for them.
+                no name, a name that another owner (the built-in tools, an extension, an MCP server) or another plugin
+                has registered, or that providers know one of its tools by, as its own name is not legal for them.
         """
         self.register_all((tool,), plugin_id=plugin_id)
 
@@ -118,12 +118,14 @@ class ToolRegistry:
             wire_name = rewrite_name(name)
             for other in (name, rewritten.get(name), wire_name):
                 there = None if other is None else added.get(other) or self._entries.get(other)
-                if there is not None and there.owner != entry.owner:
-                    shown = f"take the place of that of {there.owner}"
+                if there is None:
+                    continue
+                if entry.is_of_another(there) if other == name else entry.owner != there.owner:
+                    shown = f"take the place of that of {there.whose}"
                     if other != name:
-                        shown = f"have the wire name {wire_name!r}, as {other!r} of {there.owner} has"
+                        shown = f"have the wire name {wire_name!r}, as {other!r} of {there.whose} has"
                     raise InvalidDefinitionError(
-                        f"The tool {name!r} of {entry.owner} would {shown}. "
+                        f"The tool {name!r} of {entry.whose} would {shown}. "
                         "Give it another name, or unregister the other one first."
                     )
             added[name] = entry

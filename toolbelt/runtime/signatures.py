@@ -9,7 +9,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -42,14 +42,16 @@ class Signature:
     parse: Parse | None
 
 
-def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
+def read_signature(function: Callable[..., Any], *, derive: bool, given: Collection[str] = ()) -> Signature:
     """Read a function, a method, a `functools.partial`, a class, or an object that can be called.
 
-    The model does not see what a `partial` has bound. A default of `None` makes `None` a value of the parameter.
+    The model does not see what a `partial` has bound. A default of `None` makes `None` a value of the parameter. A
+    parameter takes the `ToolContext` if it is annotated so, or if it is called `ctx` and has no annotation.
 
     Args:
         function: The function of the tool.
         derive: Whether to derive the schema, for which pydantic is loaded.
+        given: Names of arguments in the schema, where it is not derived: none of them takes the context by its name.
 
     Raises:
         InvalidDefinitionError: it cannot be called by the names of its arguments, an annotation has no schema or
@@ -62,7 +64,9 @@ def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
     reader = _Reader(function, name or "the lambda")
     open_parameters = reader.open_parameters(strict=derive)
     hints = reader.hints(open_parameters, strict=derive)
-    context_parameter = reader.find_context_parameter(hints)
+    context_parameter = reader.find_context_parameter(hints) or next(
+        (each.name for each in open_parameters if _is_bare_context(each) and each.name not in given), None
+    )
     if not derive:
         return Signature(name, docstring.description, {}, context_parameter, None)
     from toolbelt.runtime.annotations import derive as derive_schema  # and with it pydantic
@@ -75,6 +79,11 @@ def read_signature(function: Callable[..., Any], *, derive: bool) -> Signature:
             parameters[stars + parameter.name] = Parameter(hints.get(parameter.name, Any), parameter.default, text)
     schema, parse = derive_schema(reader.label, parameters, _own_names(function).difference(parameters))
     return Signature(name, docstring.description, schema, context_parameter, parse)
+
+
+def _is_bare_context(parameter: inspect.Parameter) -> bool:
+    by_name = (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    return parameter.name == "ctx" and parameter.annotation is _EMPTY and parameter.kind in by_name
 
 
 def find_misfit(

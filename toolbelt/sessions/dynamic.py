@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, assert_never
 
@@ -69,13 +69,15 @@ class DynamicToolkits:
         agent: Whose they are.
         toolkits: Those the agent may load, by key, in allowed order.
         initial: What a session starts with.
+        granted: Keys of further toolkits that a switch turns on: the agent has their tools in every turn.
 
     Args:
         agent: What the configuration says of it.
         toolkits: All of the project, to distinguish one that is not allowed from one that does not exist.
         expansion: The tools of entries; by default an entry is the key of one tool.
         off: What the agent's switches take away (rule K8): neither static tools nor toolkits bring it, and a toolkit
-            that is off is not allowed.
+            that is off is not allowed. What they grant the agent always has, unless it loads it itself, as part of a
+            toolkit that it is allowed.
 
     Raises:
         InvalidDefinitionError: a duplicate toolkit, an allowed toolkit that does not exist, a reserved name, initial
@@ -85,6 +87,7 @@ class DynamicToolkits:
     agent: AgentSpec
     toolkits: Mapping[str, Toolkit]
     initial: LoadedToolkits
+    granted: tuple[str, ...]
 
     def __init__(
         self,
@@ -113,6 +116,8 @@ class DynamicToolkits:
             toolkit.key: Bundle.of(toolkit.member_tools, toolkit.overrides, expansion.find, toolkit.key, off.tools)
             for toolkit in self._known.values()
         }
+        self.granted = tuple(key for key in off.on_toolkits if key in self._known and key not in allowed)
+        self._static = self._with_switched_on(self._static)
         problems += [*self._find_reserved(), *self._find_conflicts()]
         if problems:
             raise InvalidDefinitionError(
@@ -150,13 +155,13 @@ class DynamicToolkits:
 
     def unmatched_entries(self, loaded: Iterable[str]) -> tuple[str, ...]:
         """Entries of the agent and its loaded toolkits that match no tool, each once, static ones first."""
-        bundles = (self._static, *(self._bundles[key] for key in self._ordered(loaded)))
+        bundles = (self._static, *(self._bundles[key] for key in (*self.granted, *self._ordered(loaded))))
         return tuple(dict.fromkeys(entry for bundle in bundles for entry in bundle.unmatched))
 
     def find_unmatched(self, loaded: Iterable[str]) -> list[str]:
         """`unmatched_entries`, each in a sentence with where it stands."""
         unmatched = [(entry, f"the agent's {STATIC}") for entry in self._static.unmatched]
-        for key in self._ordered(loaded):
+        for key in (*self.granted, *self._ordered(loaded)):
             unmatched += [(entry, f"toolkit {key!r}") for entry in self._bundles[key].unmatched]
         return [
             f"{entry!r} of {where} names no tool here.{self._expansion.suggest(entry)}" for entry, where in unmatched
@@ -212,8 +217,8 @@ class DynamicToolkits:
         if not_allowed := [key for key in wanted if key not in self.toolkits]:
             raise NotFoundError("toolkit", min(not_allowed), self.toolkits)
         merged, present = dict(self._static.tools), self._static.compared
-        for key in self.toolkits:
-            if key in wanted:
+        for key in (*self.granted, *self.toolkits):
+            if key in wanted or key in self.granted:
                 bundle = self._bundles[key]
                 if (conflict := bundle.find_conflict(present)) is not None:
                     raise InvalidDefinitionError(f"Toolkit {key!r} cannot be loaded: {conflict.description}.")
@@ -224,7 +229,7 @@ class DynamicToolkits:
     def reachable_keys(self) -> tuple[str, ...]:
         """Keys of all tools that the agent has or could load, static tools first."""
         keys = dict.fromkeys(self._static.tools)
-        for key in self.toolkits:
+        for key in (*self.granted, *self.toolkits):
             keys.update(dict.fromkeys(self._bundles[key].tools))
         return tuple(keys)
 
@@ -237,8 +242,9 @@ class DynamicToolkits:
         return tuple(toolkit for toolkit in self.toolkits if key in self._bundles[toolkit].tools)
 
     def expand_loaded(self, loaded: Iterable[str]) -> tuple[Toolkit, ...]:
-        """Loaded toolkits in allowed order, with tool keys as members, for their policies and directives."""
-        return tuple(expand_toolkit(self.toolkits[key], self._find) for key in self._ordered(loaded))
+        """Toolkits that are switched on, then loaded ones, with tool keys as members, for policies and directives."""
+        keys = (*self.granted, *self._ordered(loaded))
+        return tuple(expand_toolkit(self._known[key], self._expansion.find) for key in keys)
 
     def list_toolkits(self, loaded: Iterable[str]) -> MetaToolAnswer:
         """The answer to `list_toolkits` (rule D3)."""
@@ -346,10 +352,9 @@ class DynamicToolkits:
 
     def _conflict(self, key: str, conflict: Conflict) -> MetaToolAnswer:
         tool = conflict.coming.key
-        is_permanent = conflict.existing.toolkit is None or conflict.existing.toolkit in self.initial
         return make_conflict_answer(
             key,
-            is_permanent=is_permanent,
+            is_permanent=conflict.existing.toolkit in (None, *self.granted, *self.initial),
             conflicting_tool=self._shown([tool])[0],
             conflicts_with=conflict.holder,
             overrides=thaw(conflict.coming.overrides),
@@ -367,11 +372,15 @@ class DynamicToolkits:
         return tuple(key for key in self.toolkits if key in wanted)
 
     def _compared(self, loaded: Iterable[str]) -> Mapping[str, ActiveTool]:
-        bundles = [self._static, *(self._bundles[key] for key in self._ordered(loaded))]
+        bundles = [self._static, *(self._bundles[key] for key in (*self.granted, *self._ordered(loaded)))]
         return {key: tool for bundle in reversed(bundles) for key, tool in bundle.compared.items()}
 
-    def _find(self, entry: str) -> tuple[str, ...]:
-        return self._off.keep(self._expansion.find(entry))
+    def _with_switched_on(self, static: Bundle) -> Bundle:
+        """The static tools with those that a switch of their own turns on, and no toolkit brings."""
+        brought = {key for toolkit in (*self.granted, *self.toolkits) for key in self._bundles[toolkit].tools}
+        own = (key for key in self._off.on_tools if key not in brought and key in self._expansion.tools)
+        added = {key: ActiveTool(key, FrozenDict()) for key in own if key not in static.tools}
+        return replace(static, tools=FrozenDict({**static.tools, **added}))
 
     def _find_reserved(self) -> Iterator[str]:
         if not self.toolkits:
@@ -384,7 +393,8 @@ class DynamicToolkits:
 
     def _find_conflicts(self) -> Iterator[str]:
         present = self._static.compared
-        for key in self.initial:
+        for key in (*self.granted, *self.initial):
             if (conflict := self._bundles[key].find_conflict(present)) is not None:
-                yield f"Initial toolkit {key!r} conflicts: {conflict.description}."
+                kind = "Initial toolkit" if key in self.initial else "Toolkit"
+                yield f"{kind} {key!r} conflicts: {conflict.description}."
             present = {**self._bundles[key].compared, **present}

@@ -115,8 +115,9 @@ class ToolkitPolicy(SessionPolicy):
 
     def select(self, given: Selection) -> Selection:
         """The static tools, those of nobody, then those of loaded toolkits, which alone change between turns."""
-        static = [tool.key for tool in self._active if tool.toolkit is None]
-        loaded = [tool.key for tool in self._active if tool.toolkit is not None]
+        always = (None, *self.stored.toolkits.granted)
+        static = [tool.key for tool in self._active if tool.toolkit in always]
+        loaded = [tool.key for tool in self._active if tool.toolkit not in always]
         keys = dict.fromkeys((*static, *self._others, *loaded))
         waiting = self.stored.toolkits.reachable_keys() if self._may_load else ()
         there = frozenset(given.shown)
@@ -168,7 +169,7 @@ class ToolkitPolicy(SessionPolicy):
 
     @property
     def toolkits(self) -> Sequence[Toolkit]:
-        """The loaded ones."""
+        """Those that are switched on, and the loaded ones."""
         return self.stored.toolkits.expand_loaded(self.loaded)
 
     @property

@@ -12,7 +12,7 @@ from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import ToolResult
 from toolbelt.sessions.policy import Selection, SessionPolicy, Stage
-from toolbelt.tiers.meta_tools import META_TOOLS, MetaTools, TierMetaRole
+from toolbelt.tiers.meta_tools import MetaTools, TierMetaRole, own_meta_tools
 from toolbelt.tiers.tiers import LoadedCategories, Tiers
 
 
@@ -26,7 +26,8 @@ class TierPolicy(SessionPolicy):
 
     Args:
         catalog: Has the core, and the categories with their descriptions; the tools are those of the session. `None`
-            for no core, and the well-known categories.
+            for no core, and the well-known categories. A core tool of its own that is a meta-tool (rule T1) gives the
+            policy's its definition; where it is registered, the policy's takes its place.
         enforce: Whether calls of tools that are not loaded are refused.
     """
 
@@ -41,11 +42,14 @@ class TierPolicy(SessionPolicy):
         self._tiers = self._whole = Tiers(Catalog())
         self._ids: Mapping[str, str] = {}
         self._names: Mapping[str, str] = {}
+        self._replaced: frozenset[str] = frozenset()
+        meta = MetaTools.of(self._catalog)
+        self._meta_tools = (meta.browse, meta.load)
 
     @property
     def meta_tools(self) -> Sequence[Tool]:
         """The two of rule T2."""
-        return tuple(META_TOOLS.values())
+        return self._meta_tools
 
     def begin_turn(self, tools: ToolRegistry) -> Sequence[str]:
         """Forget what was loaded."""
@@ -59,6 +63,7 @@ class TierPolicy(SessionPolicy):
             catalog = Catalog(plugins, categories=self._catalog.categories, core=core)
             names = {tool.id: name for name, tool in MetaTools.of(catalog).extras.items()}
             names.update((tool_id, tools.wire_names[name]) for tool_id, name in self._names.items())
+            self._replaced = frozenset(self._names[tool_id] for tool_id in own_meta_tools(catalog))
             self._whole = Tiers(catalog, names=names)
         self._tools = tools
         return ()
@@ -69,7 +74,9 @@ class TierPolicy(SessionPolicy):
         shown_ids = self._tiers.tool_ids(category for category in self.loaded if category in self._tiers.categories)
         shown = dict.fromkeys(name for tool_id in shown_ids if (name := self._names.get(tool_id)) is not None)
         shown.update(dict.fromkeys(name for name in given.shown if name in given.requested))
-        rest = tuple(name for name in given.callable if name not in shown)
+        for name in self._replaced:
+            shown.pop(name, None)
+        rest = tuple(name for name in given.callable if name not in shown and name not in self._replaced)
         waiting = (*given.waiting, *(rest if self._enforce else ()))
         return Selection(tuple(shown), () if self._enforce else rest, waiting, given.requested)
 

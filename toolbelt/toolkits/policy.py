@@ -14,6 +14,7 @@ from toolbelt.toolkits.toolkit import Toolkit, as_names
 if TYPE_CHECKING:
     from toolbelt.runtime.executable import ExecutableTool
 
+_SENTENCE_END = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
 _PLACE = re.compile(r"\{\{tools\}\}|\{tools\}")
 
 
@@ -86,6 +87,18 @@ class PolicyText:
         filled = (_fill(text, there).strip() for text, there in parts if there)
         return "\n".join(part for part in filled if part) or None
 
+    def without(self, gone: Sequence[str], there: Iterable[str]) -> Self:
+        """The same without the sentences that name a member which is not available (rule K4).
+
+        Args:
+            gone: Keys of members that are not available.
+            there: Keys of those that are; a name that one of them has, too, is theirs.
+        """
+        names = {name for key in gone for name in (key, _bare(key))}
+        names -= {name for key in there for name in (key, _bare(key))}
+        lines = (PolicyLine(line.tools, _without_sentences(line.text, names)) for line in self.lines)
+        return type(self)(_without_sentences(self.text, names), tuple(lines), self.unavailable)
+
     def expanded(self, expand: Callable[[str], Iterable[str]]) -> Self:
         """The same with the tools of each line put through `expand`, which makes entries into keys of tools."""
         lines = (PolicyLine(_expanded(line.tools, expand), line.text) for line in self.lines)
@@ -112,6 +125,8 @@ def build_policy_section(
 ) -> str | None:
     """The prompt text of a toolkit, naming only members that are available (rule K4); `None` for none.
 
+    A sentence of a plain text that names another member is left out; lint warns of it.
+
     Args:
         toolkit: Whose policy it is. One that is a function gets the keys of the members that are available, whatever
             `names` says, and is relied on.
@@ -126,7 +141,11 @@ def build_policy_section(
     policy = PolicyText(toolkit.policy) if isinstance(toolkit.policy, str) else toolkit.policy
     if policy is None:
         return None
-    text: Any = policy.render(members, names) if isinstance(policy, PolicyText) else policy(members)
+    if isinstance(policy, PolicyText):
+        gone = [member for member in toolkit.member_tools if member not in there]
+        text: Any = (policy.without(gone, members) if gone and members else policy).render(members, names)
+    else:
+        text = policy(members)
     if text is None:
         return None
     _require_text(f"The policy of toolkit {toolkit.key!r}", text)
@@ -146,14 +165,19 @@ def policy_sections(
         available: Keys of the tools the agent has, as the catalog has them.
         tools: Tools that may bring a policy of their own, in order, such as all of a `ToolRegistry`. The policy of
             one that is in the catalog has its place there, if the catalog has no policy for it.
-        names: What the model is shown for a key, where that differs from it; for the texts of toolkits that are no
-            functions. The policy of a single tool stays as it is written, `{tools}` too.
+        names: What the model is shown for a key, where that differs from it, such as the `wire_names` of a registry
+            or catalog; for the texts of toolkits that are no functions. The policy of a single tool stays as it is
+            written, `{tools}` too.
 
     Raises:
-        InvalidDefinitionError: as `build_policy_section`.
+        InvalidDefinitionError: as `build_policy_section`; names of which none is of a tool of the catalog.
     """
     there = frozenset(as_names(available))
-    return tuple(_without_repeats(_sections(catalog, there, tools, names)))
+    if isinstance(tools, Mapping):
+        raise InvalidDefinitionError("The tools of a policy are a list; give what the model is shown as names=...")
+    brought = tuple(tools)
+    by_key = {} if names is None else _names_by_key(names, catalog, there, brought)
+    return tuple(_without_repeats(_sections(catalog, there, brought, by_key)))
 
 
 def build_policy(
@@ -195,6 +219,36 @@ def _sections(
             yield PolicySection("tool", key, text.strip())
 
 
+def _names_by_key(
+    names: Mapping[str, str], catalog: ToolkitCatalog, there: Collection[str], tools: Iterable[ExecutableTool]
+) -> dict[str, str]:
+    """Names by the keys of the catalog, whether they are given by name or by id, which is `plugin/name`.
+
+    Raises:
+        InvalidDefinitionError: none of them is of a tool of the catalog.
+    """
+    by_key = dict(names)
+    for keys in map(_keys_of, tools):
+        if (shown := next((names[key] for key in keys if key in names), None)) is not None:
+            by_key.update((key, shown) for key in keys if key not in names)
+    of_bare: dict[str, set[str]] = {}
+    for key, shown in names.items():
+        of_bare.setdefault(_bare(key), set()).add(shown)
+    for key in there:
+        # A name alone means the one tool that has it; `a/x` and `b/x` are two tools.
+        bare = _bare(key)
+        shown_as = of_bare.get(key, ()) if bare == key else [names[bare]] if bare in names else ()
+        if key not in by_key and len(shown_as) == 1:
+            (by_key[key],) = shown_as
+    known = [tool.key for tool in catalog.tools]
+    if names and there and known and by_key.keys().isdisjoint((*known, *there)):
+        raise InvalidDefinitionError(
+            f"None of the names is of a tool here: they are given for keys like {next(iter(names))!r}, and the keys "
+            f"are like {known[0]!r}."
+        )
+    return by_key
+
+
 def _keys_of(tool: ExecutableTool) -> tuple[str, ...]:
     """What a tool may be available as: its name, its id, or what is its id in the catalog of a registry."""
     return tuple(dict.fromkeys((tool.name, tool.id, f"{tool.plugin or tool.name}/{tool.name}")))
@@ -217,6 +271,13 @@ def _fill(text: str, shown: Iterable[str]) -> str:
 
 def _expanded(keys: Iterable[str], expand: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tool_key for key in keys for tool_key in expand(key)))
+
+
+def _without_sentences(text: str, names: Collection[str]) -> str:
+    """A text without the sentences, and lines, that have one of the names."""
+    parts = _SENTENCE_END.split(text)
+    pairs = zip(parts[::2], (*parts[1::2], ""), strict=True)
+    return "".join(f"{part}{gap}" for part, gap in pairs if not any(_names(part, name) for name in names))
 
 
 def _bare(member: str) -> str:

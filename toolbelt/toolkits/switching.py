@@ -22,17 +22,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SwitchedOff:
-    """What the switches of an agent take away (rule K8).
+    """What the switches of an agent take away, and what they grant (rule K8).
 
     Attributes:
         toolkits: Keys of toolkits that cannot be loaded, initial or shown.
         tools: Keys of tools that the agent does not have, whatever names them: its own `tools`, a loaded toolkit.
+        on_toolkits: Keys of toolkits that are switched on: the agent has their tools, but those that are off.
+        on_tools: Keys of tools that their own switch alone turns on.
         notes: What of the config does not do what it seems to.
         unmatched: Members that match no tool, with how bad that is under the config.
     """
 
     toolkits: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
+    on_toolkits: tuple[str, ...] = ()
+    on_tools: tuple[str, ...] = ()
     notes: tuple[ConfigNote, ...] = ()
     unmatched: tuple[tuple[Unmatched, Severity], ...] = ()
 
@@ -49,19 +53,16 @@ class SwitchedOff:
         """
         _refuse_errors(self.unmatched, self.notes)
 
-    def keep(self, keys: Iterable[str]) -> tuple[str, ...]:
-        """The keys of tools that are not switched off, in order."""
-        return tuple(key for key in keys if key not in self.tools)
-
 
 def find_switched_off(
     toolkits: Iterable[Toolkit], over: Catalog | ToolRegistry, config: Mapping[str, Any]
 ) -> SwitchedOff:
-    """What an agent's `tools_config` switches off, of the tools and toolkits that it would have otherwise.
+    """What an agent's `tools_config` switches off, of the tools and toolkits that it would have otherwise, and on.
 
-    Only what the config itself decides counts (rule K2, lines 1 to 3): an agent is granted tools by its own `tools`
-    and by the toolkits that it loads, so that a `default_on` takes nothing away. A toolkit is switched off by its own
-    `false`, or, where the config does not have it, if every tool of it is switched off.
+    Only what the config itself decides counts (rule K2, lines 1 to 3): an agent is granted tools by its own `tools`, by
+    the toolkits that it loads and by a `true`, so that a `default_on` neither takes anything away nor grants it. A
+    toolkit is switched off by its own `false`, or, where the config does not have it, if every tool of it is switched
+    off.
 
     Args:
         toolkits: All of the project, as written: also one that the agent may not load switches its members.
@@ -81,18 +82,23 @@ def find_switched_off(
         expanded = expand_toolkits(toolkits, over)
         key_by_id = {tool.id: tool.id for tool in over.tools}
     switches, notes = expanded.read_config(config)
-    explicit = (
-        decision for decision in expanded.catalog.decisions(switches) if decision.rule is not SwitchRule.DEFAULT
-    )
-    tools = frozenset(decision.tool for decision in explicit if not decision.enabled)
+    decisions = expanded.catalog.decisions(switches)
+    tools = frozenset(each.tool for each in decisions if each.rule is not SwitchRule.DEFAULT and not each.enabled)
+    on_tools = (each.tool for each in decisions if each.rule is SwitchRule.OWN and each.enabled)
 
     def is_off(toolkit: Toolkit) -> bool:
         own = switches.get(toolkit.key)
         return not own if own is not None else bool(toolkit.member_tools) and tools.issuperset(toolkit.member_tools)
 
-    off = frozenset(toolkit.key for toolkit in expanded.catalog.toolkits if is_off(toolkit))
-    taken = frozenset(key_by_id[tool_id] for tool_id in tools)
-    return SwitchedOff(off, taken, notes, expanded.check_members(switches))
+    listed = expanded.catalog.toolkits
+    return SwitchedOff(
+        frozenset(toolkit.key for toolkit in listed if is_off(toolkit)),
+        frozenset(key_by_id[tool_id] for tool_id in tools),
+        tuple(toolkit.key for toolkit in listed if switches.get(toolkit.key) is True),
+        tuple(key_by_id[tool_id] for tool_id in on_tools),
+        notes,
+        expanded.check_members(switches),
+    )
 
 
 def _refuse_errors(unmatched: Iterable[tuple[Unmatched, Severity]], notes: Iterable[ConfigNote]) -> None:

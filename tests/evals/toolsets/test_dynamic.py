@@ -133,6 +133,16 @@ def test_E1_a_category_that_is_called_like_a_meta_tool_is_refused_with_what_to_d
         toolset("dynamic", catalog)
 
 
+@pytest.mark.parametrize("universe", [None, ("repo/push", "disk/open")], ids=["whole", "a-universe"])
+def test_K8_what_is_switched_on_the_agent_has(universe: tuple[str, ...] | None) -> None:
+    agent = AgentSpec("plain", tools_config={"vcs": True, "repo/log": False, "disk/open": True})
+    opened = toolset("dynamic:plain", agents=(agent,), toolkits=(Toolkit("vcs", member_tools=("repo",)),))
+    of = case(offered=universe)
+    expected = ["disk/open", "repo/commit", "repo/push"]
+    assert shown(opened, of) == [tool for tool in expected if universe is None or tool in universe]
+    assert opened.reach(of) == {*shown(opened, of)}
+
+
 def test_D1_an_entry_that_may_mean_several_tools_is_told_and_brings_none() -> None:
     opened = toolset("dynamic:plain", agents=(AgentSpec("plain", ("repo/push", "log")),))
     assert shown(opened, ANY) == ["repo/push"]
