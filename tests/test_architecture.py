@@ -119,6 +119,8 @@ SIBLING_ONLY = {
     "toolbelt.evals.cases.imports.json_array": "streams one JSON array, whatever format is imported",
     "toolbelt.evals.cases.imports.openai_log_records": "the forms of a log's records; cases are made from one form",
     "toolbelt.evals.cases.imports.promptfoo_assertions": "what each assertion means; together over 400 lines",
+    "toolbelt.evals.cases.imports.promptfoo_demands": "the label that several demands make; knows no assertion",
+    "toolbelt.evals.cases.imports.promptfoo_outputs": "what a script takes from an output; knows no assertion",
     "toolbelt.evals.cases.imports.promptfoo_files": "the files that a configuration names; reads the disk",
     "toolbelt.evals.cases.lint.literals": "finds literals in a text; knows nothing of cases",
     "toolbelt.evals.cases.lint.similarity": "finds sets of words that are alike; knows nothing of cases",

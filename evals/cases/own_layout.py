@@ -182,11 +182,11 @@ class _OwnLayoutReader:
         for name in [name for name, value in contain.items() if value == []]:
             call.child("args_contain").child(name).add_wrong_type("a text, or a list of texts")
         optional = call.read_texts("optional") if "optional" in call.value else ()
-        for name in optional:
+        exact = "args_exact" in call.value and call.read_bool("args_exact") is True
+        for name in () if exact else optional:  # beside `args_exact`, one that may be there with any value
             if name not in accepted and name not in contains:
                 message = f"{call.child('optional').label} names {name!r}, which no key of the call checks."
                 call.add_error("unknown-argument", f"{message}{suggestion(name, accepted.keys() | contains.keys())}")
-        exact = "args_exact" in call.value and call.read_bool("args_exact") is True
         arguments = ExpectedArguments(
             FrozenDict(accepted), frozenset(optional), exact, contains=FrozenDict(contains) if contains else _NOTHING
         )
@@ -195,7 +195,7 @@ class _OwnLayoutReader:
 
     def _check_described(self, arguments: ExpectedArguments, call: Section, tool_ids: tuple[str, ...]) -> None:
         tools = [tool for tool in map(self._names.find_tool, tool_ids) if tool is not None]
-        for name in (*arguments.accepted, *arguments.contains) if tools else ():
+        for name in dict.fromkeys((*arguments.accepted, *arguments.contains, *arguments.optional)) if tools else ():
             if not any(accepts_argument(tool, name) for tool in tools):
                 known = dict.fromkeys(key for tool in tools for key in described_arguments(tool))
                 message = f"{call.label}: {' or '.join(tool_ids)} describes no argument {name!r}."

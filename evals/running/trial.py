@@ -218,7 +218,8 @@ class TrialState:
                     return Ending.NO_CALL, ""
                 self.conversation = self.conversation.extended(reply, (), follow_up)
             elif await self._take(number, offer, reply):
-                before, counted = counted, self.trial_runner.scorer.count_calls(self.case, self.selections)
+                before = counted
+                counted = max(before, self.trial_runner.scorer.count_calls(self.case, self.selections))
                 steps += counted > before
                 if steps >= self.case.steps:
                     return Ending.STEPS, ""

@@ -101,13 +101,14 @@ class Scorer:
         return score
 
     def count_calls(self, case: Case, selections: Sequence[SelectedTool]) -> int:
-        """Calls made so far, without surplus ones where a case permits those of any tool; never falls.
+        """Calls made so far; where a case permits calls of any tool, only those that are right or not permitted.
 
         A request that does not raise it brings no answer nearer, and is no step of such a case.
         """
         if not case.match.allows_more or not case.answers:
             return len(selections)
-        return max(self._judge(case, answer, selections).made or 0 for answer in case.answers)
+        scores = [self._judge(case, answer, selections) for answer in case.answers]
+        return max((score.made or 0) - score.arguments_checked + score.arguments_right for score in scores)
 
     def _judge_best(self, case: Case, selections: Sequence[SelectedTool]) -> Score:
         answers = case.answers

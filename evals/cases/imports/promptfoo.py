@@ -2,14 +2,8 @@
 
 `sources` reads the configuration from the disk; `promptfoo_files` reads the files that it names by `file://…`.
 
-These assertions are understood; every other one is left out and reported by name, and a test without any makes no case:
-
-- `tool-call-f1`: the list of names (or a text with commas between them) is expected, whatever its threshold;
-- `trajectory:tool-used`: the tools named are expected, others beside them are allowed (`match: superset`); with
-  `not-` before it they are forbidden;
-- `trajectory:tool-sequence`: the steps in order (`match: ordered`, `superset` where its mode is `in_order`);
-- `trajectory:tool-args-match`: a call with its arguments, further ones unchecked unless its mode is `exact`;
-- `is-valid-openai-tools-call`, `is-valid-openai-function-call`, `is-valid-function-call`: any call is right.
+`promptfoo_assertions` reads the assertions: those about tools become the label, or their test makes no case; others are
+left aside and reported by name; a test with others alone makes no case.
 
 Where there are no prompts, as in a file of tests alone, the one variable that a test has is what the user says.
 A test makes a case for each prompt and each distinct list of tools among the providers; these share a cluster.
@@ -23,8 +17,17 @@ from typing import Any
 
 from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, kind_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, UnmappedError
-from toolbelt.evals.cases.imports.promptfoo_assertions import Assertions
-from toolbelt.evals.cases.imports.promptfoo_files import ONE_VARIABLE, Files, Prompts, among, fill, read_prompts
+from toolbelt.evals.cases.imports.promptfoo_assertions import THRESHOLD, UNREADABLE, Assertions, is_below_one
+from toolbelt.evals.cases.imports.promptfoo_files import (
+    ONE_VARIABLE,
+    Files,
+    Prompts,
+    among,
+    fill,
+    fill_text,
+    read_prompts,
+    resolve_variables,
+)
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
@@ -66,9 +69,11 @@ class Promptfoo:
         ]
         data = _configuration(record.data)
         prompts = read_prompts(data["prompts"], files, report) if "prompts" in data else [ONE_VARIABLE]
+        transform = next((provider["transform"] for provider in _providers(data) if provider.get("transform")), None)
         for number, (line, test) in enumerate(_tests(record, files, report), start=1):
             try:
-                yield from PromptfooTest(test, f"test-{number}", line, record, context).rows(prompts, universes)
+                own = PromptfooTest(test, f"test-{number}", line, record, context, transform)
+                yield from own.rows(prompts, universes)
             except UnmappedError as reason:
                 report.leave_out(record.source, line, reason.reason, reason.detail)
             except BrokenError as error:
@@ -95,6 +100,14 @@ def _tool_lists(record: Record, files: Files, report: ImportReport) -> Iterator[
             report.add_broken(*error.all_findings(record.source, line))
 
 
+def _providers(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The providers that are written out."""
+    for provider in _listed(data.get("providers", data.get("targets"))):
+        if isinstance(provider, Mapping):
+            yield provider
+            yield from (value for value in provider.values() if isinstance(value, Mapping))
+
+
 def _config(provider: Any) -> Mapping[str, Any]:
     config = provider.get("config") if isinstance(provider, Mapping) else None
     if config is None and isinstance(provider, Mapping) and len(provider) == 1:  # `{id: {config: …}}`
@@ -105,9 +118,9 @@ def _config(provider: Any) -> Mapping[str, Any]:
 
 def _tests(record: Record, files: Files, report: ImportReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Every test with its line, joined with the defaults of the configuration."""
-    for line, parts in _in_parts(record, files, report):
+    for line, parts, defaults in _in_parts(record, files, report):
         try:
-            yield line, joined(parts, files)
+            yield line, joined(parts, files, defaults)
         except UnmappedError as reason:
             report.leave_out(record.source, line, reason.reason, reason.detail)
         except BrokenError as error:
@@ -116,19 +129,19 @@ def _tests(record: Record, files: Files, report: ImportReport) -> Iterator[tuple
 
 def _in_parts(
     record: Record, files: Files, report: ImportReport
-) -> Iterator[tuple[int, tuple[Mapping[str, Any], ...]]]:
+) -> Iterator[tuple[int, tuple[Mapping[str, Any], ...], int]]:
     data = _configuration(record.data)
     defaults = tuple(test for _, test in files.tests(data.get("defaultTest") or [], report, "defaultTest"))
     place = () if isinstance(record.data, list) else ("tests",)
     for line, test in files.tests(data.get("tests", []), report, *place):
-        yield line, (*defaults, test)
+        yield line, (*defaults, test), len(defaults)
     scenarios = data.get("scenarios") or []
     for index, (line, scenario) in enumerate(files.tests(scenarios, report, "scenarios")):
         at = ("scenarios", index) if isinstance(scenarios, list) and scenarios[index : index + 1] == [scenario] else ()
         settings = [test for _, test in files.tests(scenario.get("config", [{}]), report, *at, "config")]
         for own, test in files.tests(scenario.get("tests", [{}]), report, *at, "tests"):
             for setting in settings:
-                yield own if at else line, (*defaults, setting, test)
+                yield own if at else line, (*defaults, setting, test), len(defaults)
 
 
 def _declared(tools: list[Any]) -> Iterator[Any]:
@@ -156,12 +169,13 @@ NO_TOOLS_ASSERTED = "none of its assertions says which tools are right"
 OWN_PROVIDER = "a test's own `provider` or `providers` was not looked at: it counts for every list of tools"
 
 
-def joined(tests: Sequence[Mapping[str, Any]], files: Files) -> Mapping[str, Any]:
+def joined(tests: Sequence[Mapping[str, Any]], files: Files, defaults: int) -> Mapping[str, Any]:
     """Join several tests as promptfoo does: fields of the last one win, assertions of all count.
 
     Args:
         tests: The default, a scenario's settings, the test itself; the last one counts most.
         files: Beside the configuration.
+        defaults: Number of them that hold for every test.
 
     Raises:
         BrokenError: a file cannot be read, or a reference leads nowhere.
@@ -172,9 +186,11 @@ def joined(tests: Sequence[Mapping[str, Any]], files: Files) -> Mapping[str, Any
         merged |= test
     for key in ("vars", "options", "metadata"):
         merged[key] = {name: value for test in tests for name, value in _mapping(test.get(key), key, files).items()}
+    own = tests[defaults:] if merged["options"].get("disableDefaultAsserts") is True else tests
     merged["assert"] = [
-        files.follow(assertion) for test in tests for assertion in _listed(files.resolve(test.get("assert")))
+        files.follow(assertion) for test in own for assertion in _listed(files.resolve(test.get("assert")))
     ]
+    merged["vars"] = resolve_variables(merged["vars"])
     return merged
 
 
@@ -187,9 +203,19 @@ class PromptfooTest:
         line: Where it stands.
         record: The configuration.
         context: Of the import.
+        transform: What the providers make of their output.
     """
 
-    def __init__(self, test: Mapping[str, Any], name: str, line: int, record: Record, context: Context) -> None:
+    def __init__(
+        self,
+        test: Mapping[str, Any],
+        name: str,
+        line: int,
+        record: Record,
+        context: Context,
+        transform: Any = None,
+    ) -> None:
+        self._transform = transform
         described = test.get("description")
         self._test = test
         self._name = described.strip() if isinstance(described, str) and described.strip() else name
@@ -207,21 +233,29 @@ class PromptfooTest:
         """
         if self._test["options"].get("transformVars"):
             raise UnmappedError("variables that a program changes", self._name)
+        if self._test.get("assertScoringFunction"):
+            raise UnmappedError(UNREADABLE, f"{self._name}: assertScoringFunction")
+        if is_below_one(self._test.get("threshold")) and len(self._test["assert"]) > 1:
+            raise UnmappedError(THRESHOLD, self._name)
         if self._test.get("provider") or self._test.get("providers"):
             self._context.report.note(OWN_PROVIDER)
         chosen = among(prompts, self._test.get("prompts"))
         count = 0
+        labels = []
         for offered in universes:
-            for row in self._rows(chosen, offered):
+            try:
+                labels.append((offered, self._label(offered)))
+            except UnmappedError as reason:
+                detail = f"{self._name}{f': {reason.detail}' * bool(reason.detail)}"
+                self._context.report.leave_out(self._record.source, self._line, reason.reason, detail)
+        for offered, label in labels:
+            for row in self._rows(chosen, offered, label):
                 count += 1
                 own_id = self._name if count == 1 else f"{self._name}~{count}"
                 cluster = {"cluster": self._name} if len(universes) * len(prompts) > 1 else {}
                 yield {"id": own_id} | row | cluster | {LINE: self._line}
 
-    def _rows(self, prompts: Prompts, offered: tuple[str, ...] | None) -> Iterator[CaseRow]:
-        label = self._label(offered)
-        if "expected" not in label:
-            raise UnmappedError(NO_TOOLS_ASSERTED, self._name)
+    def _rows(self, prompts: Prompts, offered: tuple[str, ...] | None, label: CaseRow) -> Iterator[CaseRow]:
         prefix, suffix = (str(self._test["options"].get(key) or "") for key in ("prefix", "suffix"))
         for place, prompt in prompts:
             try:
@@ -236,16 +270,21 @@ class PromptfooTest:
             yield row | self._context.common(tags=self._tags, kind=kind)
 
     def _label(self, offered: tuple[str, ...] | None) -> CaseRow:
-        reading = Assertions(self._context, offered)
+        options = self._test["options"]
+        transform = options.get("transform", options.get("postprocess"))
+        reading = Assertions(
+            self._context, offered, lambda text: fill_text(text, self._test["vars"]), transform or self._transform
+        )
         for assertion in self._test["assert"]:
-            try:
-                reading.add(assertion)
-            except UnmappedError as reason:
-                if not self._is_reported:
-                    detail = f"{self._name}{f': {reason.detail}' * bool(reason.detail)}"
-                    self._context.report.leave_out(self._record.source, self._line, reason.reason, detail)
+            reading.add(assertion)
+        for kind in () if self._is_reported else reading.aside:
+            reason = f"an assertion of the type {kind!r}"
+            self._context.report.leave_out(self._record.source, self._line, reason, self._name)
         self._is_reported = True
-        return reading.label()
+        label = reading.label()
+        if "expected" not in label:
+            raise UnmappedError(NO_TOOLS_ASSERTED)
+        return label
 
 
 def _mapping(value: Any, key: str, files: Files) -> Mapping[str, Any]:

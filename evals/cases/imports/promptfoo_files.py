@@ -167,6 +167,9 @@ NO_PROMPT = "there is no prompt, and not just one variable"
 TEMPLATE_LOGIC = "a prompt with logic in its template"
 MISSING_VARIABLE = "a prompt with a variable that the test does not give"
 SEVERAL_VALUES = "a variable with several values, which promptfoo combines"
+OBJECT_IN_TEXT = "a variable that is an object, which promptfoo does not write out"
+_ROUNDS = 5
+_PLAIN_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _VARIABLE = re.compile(r"\{\{-?\s*([A-Za-z_][\w.\[\]]*)\s*-?\}\}")
 ONE_VARIABLE: tuple[str, Any] = ("vars", None)
 """Stands for a prompt: the query is the only variable of the test."""
@@ -234,7 +237,7 @@ def fill(prompt: Any, variables: Mapping[str, Any], prefix: str = "", suffix: st
             raise UnmappedError(NO_PROMPT)
         return {"query": _value(next(iter(variables)), variables)}
     if isinstance(prompt, str):
-        return {"query": _filled(f"{prefix}{prompt}{suffix}", variables)}
+        return {"query": fill_text(f"{prefix}{prompt}{suffix}", variables)}
     if prefix or suffix:
         raise UnmappedError("`prefix` or `suffix` around a prompt of messages")
     return opening(check_messages(_deep(prompt, variables), "prompt"))
@@ -255,18 +258,43 @@ def _as_chat(text: str) -> Any:
 
 def _deep(value: Any, variables: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
-        return _filled(value, variables)
+        return fill_text(value, variables)
     if isinstance(value, list):
         return [_deep(item, variables) for item in value]
     return {key: _deep(item, variables) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _filled(text: str, variables: Mapping[str, Any]) -> str:
+def resolve_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Variables with those in their own texts filled in, as promptfoo does it: one at a time, in five rounds."""
+    values = {name: value.removesuffix("\n") if isinstance(value, str) else value for name, value in variables.items()}
+    for _ in range(_ROUNDS):
+        for name, value in values.items():
+            found = _PLAIN_VARIABLE.search(value) if isinstance(value, str) else None
+            if found is not None and found[1] in values:
+                inner = "null" if values[found[1]] is None else _text(found[1], values[found[1]])
+                values[name] = value.replace(found[0], inner, 1)
+    return values
+
+
+def fill_text(text: str, variables: Mapping[str, Any]) -> str:
+    """A text with its variables filled in; in their values, too, unless one there is of another program.
+
+    Raises:
+        UnmappedError: a variable is missing or has no single value, or there is logic in the text.
+    """
     filled = _VARIABLE.sub(lambda match: _value(match[1], variables), text)
-    # What a variable holds may look like a template, too, so that the prompt itself is looked at.
+    # What a variable holds may look like a template, too, so that the text itself is looked at.
     if (rest := _VARIABLE.sub("", text)) and ("{%" in rest or "{{" in rest):
         raise UnmappedError(TEMPLATE_LOGIC)
     return filled
+
+
+def _is_template(text: str, variables: Mapping[str, Any]) -> bool:
+    """Whether promptfoo fills the value of a variable in: not where it is cut off or names what the test lacks."""
+    if re.search(r"(?m)\{%[^%]*$|\{\{[^}]*$|\{#[^#]*$", text):
+        return False
+    names = re.findall(r"\{(?:\{|%-?\s*(?:el)?if|%-?\s*for\s+\w+\s+in)-?\s*([A-Za-z_]\w*)", text)
+    return "{{" in text or "{%" in text if all(name in variables for name in names) else False
 
 
 def _value(name: str, variables: Mapping[str, Any]) -> str:
@@ -275,10 +303,18 @@ def _value(name: str, variables: Mapping[str, Any]) -> str:
         if not isinstance(value, Mapping) or part not in value:
             raise UnmappedError(MISSING_VARIABLE, name)
         value = value[part]
+    text = "" if value is None else _text(name, value)
+    return fill_text(text, variables) if _is_template(text, variables) else text
+
+
+def _text(name: str, value: Any) -> str:
+    """The text of a value, as a template has it."""
     if isinstance(value, list):
         raise UnmappedError(SEVERAL_VALUES, name)
+    if isinstance(value, Mapping):
+        raise UnmappedError(OBJECT_IN_TEXT, name)
     if isinstance(value, str) and value.startswith("file://"):
         raise UnmappedError("a variable that stands in another file", name)
-    if isinstance(value, bool) or value is None or isinstance(value, Mapping):
-        return json.dumps(value)
-    return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else json.dumps(value)

@@ -115,6 +115,11 @@ def test_E3_expected(expected: Any, answer: Any) -> None:
         ),
         pytest.param({"args": {}, "args_exact": True}, ExpectedArguments(exact=True), id="exactly-no-arguments"),
         pytest.param(
+            {"args": {"force": True}, "args_exact": True, "optional": ["remote"]},
+            ExpectedArguments({"force": (True,)}, frozenset({"remote"}), exact=True),
+            id="exactly-these-and-one-that-may-be-there",
+        ),
+        pytest.param(
             {"args_contain": {"remote": ["git@", "team"]}, "optional": ["remote"]},
             ExpectedArguments(optional=frozenset({"remote"}), contains={"remote": ("git@", "team")}),
             id="texts-that-an-argument-contains",

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.evals.cases.imports.samples import MAIL, TOOLS, WEATHER, bring_in, cases, labels, rows, write
+from tests.evals.cases.imports.samples import MAIL, TOOLS, WEATHER, bring_in, cases, labels, opened, rows, write
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Matching
+from toolbelt.evals.cases.imports import promptfoo_assertions
 from toolbelt.evals.cases.imports.context import NOT_OFFERED
 from toolbelt.evals.cases.imports.promptfoo import NO_TOOLS_ASSERTED
-from toolbelt.evals.cases.imports.promptfoo_assertions import BY_PATTERN, CONTRADICTING
+from toolbelt.evals.cases.imports.promptfoo_assertions import BY_PATTERN, NEVER_PASSES, THRESHOLD, UNREADABLE
 from toolbelt.evals.cases.imports.promptfoo_files import (
     MISSING_VARIABLE,
     NO_PROMPT,
@@ -21,6 +22,9 @@ from toolbelt.evals.cases.imports.promptfoo_files import (
     SEVERAL_VALUES,
     TEMPLATE_LOGIC,
 )
+from toolbelt.evals.scoring.outcome import Ending, Outcome, SelectedTool
+from toolbelt.evals.scoring.schemas import ArgumentSchemas
+from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.stores.catalogs import open_catalog
 
 F1 = {"type": "tool-call-f1", "value": ["send_mail"]}
@@ -56,25 +60,41 @@ MATCH = {"type": "trajectory:tool-args-match", "value": {"name": "send_mail", "a
     [
         pytest.param([F1], [{"tool": "send_mail"}], "exact", id="f1"),
         pytest.param(
+            [{"type": "equals", "value": "send_mail", "transform": "output[0].function.name"}],
+            [{"tool": "send_mail"}],
+            "starts_with",
+            id="first-call-by-a-transform",
+        ),
+        pytest.param(
+            [
+                {"type": "is-json"},
+                {"type": "is-valid-openai-tools-call"},
+                {"type": "javascript", "value": "output[0].function.name === 'send_mail'"},
+                {"type": "javascript", "value": "JSON.parse(output[0].function.arguments).to === 'Bob'"},
+            ],
+            [{"tool": "send_mail", "args": {"to": "Bob"}}],
+            "starts_with",
+            id="first-call-by-expressions",
+        ),
+        pytest.param(
             [{"type": "tool-call-f1", "value": "send_mail, get_weather"}],
             [{"tool": "send_mail"}, {"tool": "get_weather"}],
             "exact",
             id="f1-with-commas",
         ),
-        pytest.param([{"type": "tool-call-f1", "value": []}], [], "exact", id="f1-of-nothing"),
         pytest.param([used("send_mail")], [{"tool": "send_mail"}], "superset", id="used"),
         pytest.param([used({"name": "send_mail", "min": 2})], [{"tool": "send_mail"}] * 2, "superset", id="used-twice"),
         pytest.param(
             [{"type": "trajectory:tool-sequence", "value": ["get_weather", "send_mail"]}],
             [{"tool": "get_weather"}, {"tool": "send_mail"}],
-            "ordered",
+            "in_order",
             id="sequence",
         ),
         pytest.param(
-            [{"type": "trajectory:tool-sequence", "value": {"mode": "in_order", "steps": ["send_mail"]}}],
-            [{"tool": "send_mail"}],
-            "superset",
-            id="sequence-with-others-between",
+            [{"type": "trajectory:tool-sequence", "value": {"mode": "exact", "steps": ["get_weather", "send_mail"]}}],
+            [{"tool": "get_weather"}, {"tool": "send_mail"}],
+            "ordered",
+            id="sequence-without-others-between",
         ),
         pytest.param(
             [used("send_mail"), used(["send_mail", "get_weather"])],
@@ -120,12 +140,12 @@ def test_E3_tools_that_must_not_be_used_are_forbidden(tmp_path: Path) -> None:
         ),
         pytest.param(
             one_test(F1, {"type": "tool-call-f1", "value": ["get_weather"]}),
-            {CONTRADICTING},
+            {NEVER_PASSES},
             id="two-that-contradict",
         ),
         pytest.param(
             one_test({"type": "tool-call-f1", "value": ["no_such"]}),
-            {NOT_OFFERED, NO_TOOLS_ASSERTED},
+            {NOT_OFFERED},
             id="no-such-tool",
         ),
         pytest.param(one_test(F1, task=["a", "b"]), {SEVERAL_VALUES}, id="lists"),
@@ -136,10 +156,16 @@ def test_E3_tools_that_must_not_be_used_are_forbidden(tmp_path: Path) -> None:
         ),
         pytest.param("file://tests.py", {"tests that a program or a service makes"}, id="tests-in-python"),
         pytest.param(
-            one_test(used({"pattern": "send_*"})),
-            {BY_PATTERN, NO_TOOLS_ASSERTED},
-            id="a-pattern",
+            one_test(used({"pattern": "fetch_*"})),
+            {BY_PATTERN},
+            id="a-pattern-of-no-tool",
         ),
+        pytest.param(
+            one_test(F1, {"type": "python", "value": "file://check.py"}),
+            {UNREADABLE},
+            id="a-program",
+        ),
+        pytest.param(one_test(F1, used("send_mail"), threshold=0.5), {THRESHOLD}, id="a-part-is-enough"),
     ],
 )
 def test_E3_what_does_not_map_is_told_by_line_and_reason(tmp_path: Path, test: Any, reasons: set[str]) -> None:
@@ -336,3 +362,87 @@ def test_E3_merge_keys_and_references_are_what_they_stand_for(tmp_path: Path) ->
         ("Mail later", [("send_mail",)]),
     ]
     assert [row["note"].rpartition(":")[2] for row in rows(tmp_path / "out")] == ["5", "7"]
+
+
+def test_K5_variables_within_variables_are_filled_in_as_promptfoo_does(tmp_path: Path) -> None:
+    values: dict[str, Any] = {
+        "task": "{{verb}} {{ who }} at {{time}}{{blank}}.\n",
+        "verb": "Mail",
+        "who": "{{first}} {{last}}",
+    }
+    values |= {"first": "Ann", "last": "Lee", "time": 7.0, "blank": None, "other": "{{ missing }}"}
+    prompts = ["Now: {{task}}", '[{"role": "user", "content": "{{task}} {{other}}"}]']
+    data = config({"vars": values, "assert": [F1]}, prompts=prompts)
+    bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    # A `null` that is filled into a variable is a word there; what no variable holds stays as it is.
+    queries = [case.query for case in cases(tmp_path / "out")]
+    assert queries == ["Now: Mail Ann Lee at 7null.", "Mail Ann Lee at 7null. {{ missing }}"]
+
+
+def test_K5_a_filter_within_a_variable_is_no_text(tmp_path: Path) -> None:
+    test = one_test(F1, task="{{ who | upper }}")
+    test["vars"]["who"] = "Bob"
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(test, one_test(F1))))
+    assert (imported.cases, imported.left_out) == (1, {TEMPLATE_LOGIC: 1})
+
+
+def test_K5_a_test_may_do_without_the_assertions_of_all(tmp_path: Path) -> None:
+    tests = [one_test(used("get_weather"), options={"disableDefaultAsserts": True}), one_test(used("get_weather"))]
+    bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(*tests, defaultTest={"assert": [used("send_mail")]})))
+    assert [labels(case) for case in cases(tmp_path / "out")] == [
+        [("get_weather",)],
+        [("send_mail",), ("get_weather",)],
+    ]
+
+
+def test_K5_what_all_tests_make_of_the_output_is_read(tmp_path: Path) -> None:
+    data = config(one_test({"type": "equals", "value": "send_mail"}), one_test(F1))
+    data["defaultTest"] = {"options": {"transform": "output[0].function.name"}}
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    assert [labels(case) for case in cases(tmp_path / "out")] == [[("send_mail",)]]
+    assert imported.left_out == {UNREADABLE: 1}
+
+
+VERDICTS = json.loads(Path(__file__).with_name("promptfoo_verdicts.json").read_text(encoding="utf-8"))
+SHORT = {"W": "get_weather", "R": "refund", "D": "search_docs", "B": "search_web"}
+
+
+def _called(text: str) -> list[SelectedTool]:
+    """`W:city=Oslo,days=2 R` calls `get_weather` with two arguments, then `refund`."""
+    made = []
+    for part in text.split():
+        name, _, written = part.partition(":")
+        pairs = [written] if "{" in written else written.split(",") if written else []
+        arguments = {key: _value(key, value) for key, _, value in (pair.partition("=") for pair in pairs)}
+        made.append(SelectedTool(0, SHORT[name], SHORT[name], True, arguments))
+    return made
+
+
+def _value(key: str, text: str) -> Any:
+    return json.loads(text) if key in ("days", "amount", "near") else text
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=str(number)) for number, row in enumerate(VERDICTS["rows"])])
+def test_K5_a_label_is_right_where_promptfoo_passes(tmp_path: Path, row: Any) -> None:
+    """The verdicts of promptfoo's own program over the same calls."""
+    test = {"vars": {"q": "Do it.", "tool": "refund"}, "assert": row["assert"]}
+    provider = {"id": "openai:chat", "config": {"tools": VERDICTS["tools"]}}
+    data = {"prompts": ["{{q}}"], "providers": [provider], "tests": [test, one_other_test()]}
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    reasons = vars(promptfoo_assertions) | {"NO_TOOLS_ASSERTED": NO_TOOLS_ASSERTED}
+    if "left_out" in row:
+        assert set(imported.left_out) == {reasons[row["left_out"]]}
+        assert row["left_out"] != "NEVER_PASSES" or not any(row["passes"].values())
+        return
+    dataset = opened(tmp_path / "out")
+    scorer = Scorer(ArgumentSchemas(dataset.catalog_file.catalog))
+    outcomes = {
+        made: scorer.score(dataset.case(0), _called(made), Ending.STEPS).outcome is Outcome.CORRECT
+        for made in row["passes"]
+    }
+    assert (outcomes, imported.cases) == (row["passes"], 2)
+
+
+def one_other_test() -> dict[str, Any]:
+    """A test that is imported, whatever becomes of the other."""
+    return {"vars": {"q": "Else.", "tool": "refund"}, "assert": [used("refund")]}
