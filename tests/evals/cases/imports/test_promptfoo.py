@@ -13,7 +13,8 @@ from toolbelt.evals.cases.case import Matching
 from toolbelt.evals.cases.imports import promptfoo_assertions
 from toolbelt.evals.cases.imports.context import NOT_OFFERED
 from toolbelt.evals.cases.imports.promptfoo import NO_TOOLS_ASSERTED
-from toolbelt.evals.cases.imports.promptfoo_assertions import BY_PATTERN, NEVER_PASSES, THRESHOLD, UNREADABLE
+from toolbelt.evals.cases.imports.promptfoo_assertions import BY_PATTERN, THRESHOLD, UNREADABLE
+from toolbelt.evals.cases.imports.promptfoo_demands import NEVER_PASSES
 from toolbelt.evals.cases.imports.promptfoo_files import (
     MISSING_VARIABLE,
     NO_PROMPT,
