@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
@@ -14,6 +16,10 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.tokens import TokenCounter, count_named_tools, count_tool_tokens
 from toolbelt.errors import AmbiguousNameError, NotFoundError
 from toolbelt.evals.conversation import Message
+from toolbelt.tiers import own_meta_tools
+
+_NARROWED_KEPT = 256
+"""Universes whose names are kept: enough for all trials under way."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,6 +89,10 @@ class Presentation:
 class ToolRenderer:
     """Every tool of a catalog, and further ones such as meta-tools, as a model is shown them.
 
+    Attributes:
+        wire_names: Every wire name by id, the catalog's and the extras'.
+        within: The same for the universe of a case, see `_within`.
+
     Args:
         catalog: What there is.
         counter: Counts the definitions.
@@ -105,22 +115,57 @@ class ToolRenderer:
         self._counter = counter
         self._form = form
         self._extras = dict(extras or {})
-        names = assign_wire_names(catalog.tools, set(self._extras)) if self._extras else catalog.wire_names
+        names = dict(assign_wire_names(catalog.tools, set(self._extras)) if self._extras else catalog.wire_names)
         if presentation is not None:
-            names = {**names, **presentation.names}
-        self._ids = {name: tool_id for tool_id, name in names.items()}
+            names |= presentation.names
+        self._presented_names = {} if presentation is None else presentation.names
+        self._ids: MutableMapping[str, str] = {name: tool_id for tool_id, name in names.items()}
+        self.wire_names: MutableMapping[str, str] = names | {tool.id: name for name, tool in self._extras.items()}
+        self._own_meta = tuple(own_meta_tools(catalog))
+        self._renamed_tools: dict[tuple[str, str], Offered] = {}
+        self.within: Callable[[tuple[str, ...] | None], ToolRenderer] = lru_cache(_NARROWED_KEPT)(self._within)
         presented = catalog.tools if presentation is None else tuple(map(presentation.edit, catalog.tools))
         if presentation is None and names == catalog.wire_names:
             counted = count_tool_tokens(catalog, counter, form).by_id
         else:
             counts = count_named_tools(((tool, names[tool.id]) for tool in presented), counter, form)
             counted = dict(zip((tool.id for tool in catalog.tools), counts, strict=True))
-        self._offered = {
+        self._offered: MutableMapping[str, Offered] = {
             tool.id: _offered(tool, names[tool.id], counted[tool.id], as_shown)
             for tool, as_shown in zip(catalog.tools, presented, strict=True)
         }
         for name, tool in self._extras.items():
             self._offered[tool.id] = _offered(tool, name, self._count(tool, name), tool)
+
+    def _within(self, universe: tuple[str, ...] | None) -> ToolRenderer:
+        """The renderer whose names are told apart among these tools alone, by id; of the whole catalog if `None`.
+
+        A name that other tools of the catalog have, too, is a plain one here. It is the same throughout a conversation
+        over these tools, whichever of them are shown, and no two of them have it.
+        """
+        ids = dict.fromkeys((*(universe or ()), *self._own_meta))  # those are shown beside any tools
+        tools = [self._offered[each].tool for each in ids if each in self._offered]
+        if universe is None or all(self._offered[tool.id].name == tool.name for tool in tools):
+            return self
+        names = {**assign_wire_names(tools, set(self._extras)), **self._presented_names}
+        changed = {tool.id: names[tool.id] for tool in tools if names[tool.id] != self._offered[tool.id].name}
+        if not changed:
+            return self
+        narrowed = copy(self)
+        vars(narrowed).update(
+            wire_names=ChainMap(changed, self.wire_names),
+            _ids=ChainMap({name: tool_id for tool_id, name in changed.items()}, self._ids),
+            _offered=ChainMap({each: self._rename(each, name) for each, name in changed.items()}, self._offered),
+        )
+        return narrowed
+
+    def _rename(self, tool_id: str, name: str) -> Offered:
+        if (renamed := self._renamed_tools.get((tool_id, name))) is None:
+            offered = self._offered[tool_id]
+            function = offered.definition["function"]
+            shown = replace(offered.tool, description=function["description"], parameters=function["parameters"])
+            renamed = self._renamed_tools[tool_id, name] = _offered(offered.tool, name, self._count(shown, name), shown)
+        return renamed
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from toolbelt.evals.running.reply_faults import ReplyFault, is_truncated
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import NOTHING_FOUND, FoundTools, Toolset
-from toolbelt.providers.chat import Failure, NotStoredError, Sampling
+from toolbelt.providers.chat import TOOL_CHOICES, Failure, NotStoredError, Sampling
 from toolbelt.runtime.threads import run_in_thread
 
 T = TypeVar("T")
@@ -77,8 +77,9 @@ class TrialRunner:
             CapReached: the budget ended; what was answered is kept.
             Unanswered: in a way that no other trial of this model would be spared.
         """
-        opening = Conversation(self.renderer.with_wire_names(case.messages), epoch=trial.epoch)
-        state = TrialState(self, case, opening, self._sampling(trial.epoch), Meter(self.prompts))
+        renderer = self.renderer.within(case.offered)
+        opening = Conversation(renderer.with_wire_names(case.messages), epoch=trial.epoch)
+        state = TrialState(self, case, opening, self._sampling(trial.epoch, renderer), Meter(self.prompts), renderer)
         examined: tuple[FoundTools, frozenset[str]] = (NOTHING_FOUND, frozenset())
         try:
             ending, error = await state.run(trial.number, earlier or {})
@@ -118,11 +119,15 @@ class TrialRunner:
     def _examine(self, case: Case, conversation: Conversation) -> tuple[FoundTools, frozenset[str]]:
         return self.toolset.found(case, conversation), self.toolset.reach(case)
 
-    def _sampling(self, epoch: int) -> Sampling:
-        """The sampling of an epoch: with the same seed the model might only repeat itself."""
-        if not epoch or self.sampling.seed is None:
-            return self.sampling
-        return replace(self.sampling, seed=self.sampling.seed + epoch)
+    def _sampling(self, epoch: int, renderer: ToolRenderer) -> Sampling:
+        """The sampling of an epoch, with the required tool under its wire name.
+
+        With the same seed the model might only repeat itself.
+        """
+        choice, seed = self.sampling.tool_choice, self.sampling.seed
+        tool_id = None if choice is None or choice in TOOL_CHOICES else renderer.find_id(choice)
+        name = choice if tool_id is None else renderer.offered(tool_id).name
+        return replace(self.sampling, seed=None if seed is None else seed + epoch, tool_choice=name)
 
     def _record(
         self,
@@ -186,6 +191,7 @@ class TrialState:
     conversation: Conversation
     sampling: Sampling
     meter: Meter
+    renderer: ToolRenderer
     selections: list[SelectedTool] = field(default_factory=list)
     retries: int = 0
     latency_seconds: float = 0.0
@@ -266,12 +272,12 @@ class TrialState:
     def _select(self, number: int, offer: Offer, call: ToolUse) -> str:
         passed_on = self.trial_runner.toolset.passed_on(self.case, call)
         if passed_on is not None:  # through a meta-tool, which runs whatever the case has
-            call, tool_id = passed_on, self.trial_runner.renderer.find_id(passed_on.name)
+            call, tool_id = passed_on, self.renderer.find_id(passed_on.name)
             was_offered = tool_id is not None and (self.case.offered is None or tool_id in self.case.offered)
         else:
             # A tool is called by the name it was offered under; under any other, no dispatcher would find it.
             offered = offer.by_name.get(call.name)
-            tool_id = self.trial_runner.renderer.find_id(call.name) if offered is None else offered.tool.id
+            tool_id = self.renderer.find_id(call.name) if offered is None else offered.tool.id
             was_offered = offered is not None
         self.selections.append(SelectedTool(number, call.name, tool_id, was_offered, call.arguments))
         if tool_id is None:

@@ -28,7 +28,7 @@ Which values are right, by the type that the schema declares:
 
 Where this differs, on purpose: `true` never equals 1, not even inside an object; a type that the schema does not
 declare, or declares as several, is taken from the accepted values; a required parameter that the expectation does not
-name is left to the schema; and where the list of accepted values is itself empty, `[]` is what is meant. The
+name need not be given; and where the list of accepted values is itself empty, `[]` is what is meant. The
 leaderboard's checker fails, or calls every answer wrong, at these.
 """
 

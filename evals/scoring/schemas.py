@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.catalog import Catalog
-from toolbelt.catalog.validators import SchemaValidator, make_validator
+from toolbelt.catalog.validators import SchemaFault, SchemaValidator, make_validator
+from toolbelt.evals.cases.case import ExpectedArguments
 from toolbelt.evals.scoring.reasons import cut, show_name
 
 _NOT_AN_OBJECT = "the arguments are no JSON object"
@@ -35,19 +36,23 @@ class ArgumentSchemas:
         """Whether there is a schema that says anything."""
         return self._validator(tool_id) is not None
 
-    def find_fault(self, tool_id: str, arguments: Mapping[str, Any] | None) -> str | None:
+    def find_fault(
+        self, tool_id: str, arguments: Mapping[str, Any] | None, label: ExpectedArguments | None = None
+    ) -> str | None:
         """Where the arguments go against the tool's schema, as a short clause; `None` if they do not.
 
         Args:
             tool_id: The tool that is called.
             arguments: As the model gave them; `None`, for what is no JSON object, is always a fault.
+            label: What was expected, where the arguments are right by it: what the label itself breaks is no fault.
         """
         if arguments is None:
             return _NOT_AN_OBJECT
         if (validator := self._validator(tool_id)) is None:
             return None
         instance = arguments if isinstance(arguments, dict) else dict(arguments)
-        error = next(validator.faults(instance), None)
+        faults = (fault for fault in validator.faults(instance) if not (label and _is_of_label(fault, instance, label)))
+        error = next(faults, None)
         if error is None:
             return None
         place = ".".join(map(str, error.path))
@@ -59,3 +64,10 @@ class ArgumentSchemas:
         except KeyError:
             validator = self._validators[tool_id] = make_validator(self.get_schema(tool_id))
             return validator
+
+
+def _is_of_label(fault: SchemaFault, arguments: Mapping[str, Any], label: ExpectedArguments) -> bool:
+    """Whether every call that is right by a label has this fault, too, as far as the label says."""
+    if fault.path:
+        return fault.path[0] in label.names
+    return label.exact or (fault.keyword != "required" and arguments.keys() <= label.names)

@@ -20,6 +20,8 @@ Details that the rule leaves open:
   recall.
 - **Missing and surplus** calls are those the nearest answer leaves when calls are laid against it; in `ordered` cases
   a right call out of order is both.
+- **A label goes before the schema**: what it accepts is right, even where the tool's schema refuses it (`null`, a text
+  such as `dontcare` where a number is declared); what it does not name is held against the schema.
 - **Arguments** are counted over calls that were asked for, not over wrong ones.
 """
 
@@ -140,9 +142,9 @@ class Scorer:
                 return None
             if column not in faults:
                 faults[column] = self._find_fault(selection)
-            if faults[column] is not None:
-                return MatchQuality(is_valid=False, is_right=False)
-            return MatchQuality(is_valid=True, is_right=self._find_difference(selection, answer, row) is None)
+            is_right = self._find_difference(selection, answer, row) is None
+            is_valid = faults[column] is None or (is_right and self._find_fault(selection, wanted.arguments) is None)
+            return MatchQuality(is_valid, is_valid and is_right)
 
         pairs = match_calls(len(answer), permitted, fit, in_order=case.match.unordered is not None)
         met = {pair.made for pair in pairs}
@@ -198,7 +200,7 @@ class Scorer:
     ) -> tuple[Outcome, str]:
         """What the arguments say where the names are right."""
         for pair in pairs:
-            if (fault := faults[pair.made]) is not None:
+            if not pair.fit.is_valid and (fault := faults[pair.made]) is not None:
                 return Outcome.INVALID_ARGUMENTS, reasons.invalid_arguments(selections[pair.made], fault)
         for pair in pairs:
             if not pair.fit.is_right:
@@ -238,8 +240,8 @@ class Scorer:
         surplus = tuple([selection.label for selection in banned])
         return Score(outcome, reason, arguments_checked=len(checked), arguments_right=right, surplus=surplus)
 
-    def _find_fault(self, selection: SelectedTool) -> str | None:
-        return self._schemas.find_fault(selection.tool_id or "", selection.arguments)
+    def _find_fault(self, selection: SelectedTool, label: ExpectedArguments | None = None) -> str | None:
+        return self._schemas.find_fault(selection.tool_id or "", selection.arguments, label)
 
     def _find_difference(self, selection: SelectedTool, answer: Answer, row: int) -> str | None:
         expected = answer[row].arguments

@@ -54,7 +54,7 @@ def find_unfit(arms: Sequence[PreparedArm], plan: Plan, cases: ChosenCases, *, i
         if (fit_guard := plan.fit_guard(arm.arm.model)) is None:
             continue
         refusals = [
-            fit_guard.find_overflow(arm.toolset.offer(case, Conversation(arm.renderer.with_wire_names(case.messages))))
+            fit_guard.find_overflow(arm.toolset.offer(case, Conversation(case.messages)))
             for case in cases.sample(SAMPLE)
         ]
         refused = [describe_overflow(refusal) for refusal in refusals if refusal is not None]

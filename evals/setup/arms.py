@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from types import MappingProxyType
@@ -255,19 +255,11 @@ def make_trial_runners(
         counter = prompts.setdefault(arm.counter.name, PromptCounter(arm.counter))
         chance = random.Random()  # noqa: S311  only spreads the waits
         client = RetryingClient(arm.model, budget, policy, keep, paces[model], chance, responses=responses.get(model))
-        sampling = _with_wire_name(plan.sampling, arm.renderer)
         runners.append(
             TrialRunner(
-                *(arm.toolset, arm.renderer, client, scorer, counter, sampling, plan.request_limit),
+                *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling, plan.request_limit),
                 plan.fit_guard(model),
                 in_threads=(search := arm.arm.spec.search) is not None and search.rank.asks_model,
             )
         )
     return tuple(runners)
-
-
-def _with_wire_name(sampling: Sampling, renderer: ToolRenderer) -> Sampling:
-    """The sampling with the required tool under its wire name."""
-    choice = sampling.tool_choice
-    tool_id = None if choice is None or choice in TOOL_CHOICES else renderer.find_id(choice)
-    return sampling if tool_id is None else replace(sampling, tool_choice=renderer.offered(tool_id).name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -68,10 +69,12 @@ class Dynamic(NoSearch):
         self._roles = {role.value: role for role in MetaRole} if self.loads else {}
         self._ids = {key: tool_id for tool_id, key in keys.items()}
         self._meta_ids = tuple(tool.id for tool in extras.values())
-        names = {keys.get(tool.id, tool.id): self._renderer.offered(tool.id).name for tool in catalog.tools}
+        whole = {keys.get(tool.id, tool.id): self._renderer.wire_names[tool.id] for tool in catalog.tools}
 
         def make_kit(offered: Offered) -> _Kit:
-            toolkits = cut(offered, names)
+            names = self._renderer.within(offered).wire_names
+            here = {keys.get(tool_id, tool_id): names[tool_id] for tool_id in offered or () if tool_id in names}
+            toolkits = cut(offered, ChainMap(here, whole))
             return _Kit(toolkits, frozenset(self._ids.get(key, key) for key in toolkits.reachable_keys()))
 
         self._whole = make_kit(None)
@@ -109,7 +112,7 @@ class Dynamic(NoSearch):
         kit = self._whole if offered is None else self._cut(offered)
         # A case's universe may leave nothing to load; the agent has its meta-tools all the same.
         keys = [tool.key for tool in kit.toolkits.shown_tools(loaded) if not tool.is_meta]
-        return self._renderer.offer((*self._meta_ids, *(self._ids.get(key, key) for key in keys)))
+        return self._renderer.within(offered).offer((*self._meta_ids, *(self._ids.get(key, key) for key in keys)))
 
     def _replay(self, case: Case, conversation: Conversation) -> tuple[LoadedToolkits, LoadedToolkits]:
         """What was loaded when the turn under way began, and what would be if the next began now."""

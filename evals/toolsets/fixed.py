@@ -41,7 +41,8 @@ class OwnMetaCalls:
         return tuple(self._answer_one(offer, call) for call in calls)
 
     def _answer_one(self, offer: Offer, call: ToolUse) -> str | None:
-        tool_id = self._renderer.find_id(call.name)
+        offered = offer.by_name.get(call.name)
+        tool_id = self._renderer.find_id(call.name) if offered is None else offered.tool.id
         if tool_id not in self._roles or tool_id not in offer.ids:
             return None
         tiers = self._tiers.within(offer.ids)

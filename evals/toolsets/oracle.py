@@ -62,7 +62,7 @@ class Oracle(NoSearch):
     def _offer(self, case: Case) -> Offer:
         # By identity: a case cannot be hashed, and one kept here cannot lose its id to another.
         if (cached := self._offers.get(id(case))) is None:
-            cached = self._offers[id(case)] = (case, self._renderer.offer(self._choose(case)))
+            cached = self._offers[id(case)] = (case, self._renderer.within(case.offered).offer(self._choose(case)))
             if len(self._offers) > OFFERS_KEPT:
                 self._offers.popitem(last=False)
         return cached[1]

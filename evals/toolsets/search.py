@@ -58,10 +58,12 @@ class SearchToolset:
             pinned=[tool_id for tool_id in find_pinned(settings, catalog, context.registry) if tool_id not in own],
             ids=self._members,
             as_shown=self._as_shown,
-            names={tool.id: self._renderer.offered(tool.id).name for tool in catalog.tools},
+            names=self._renderer.wire_names,
         )
         self._whole.prepare()
-        self._cut: Callable[[tuple[str, ...]], Search] = lru_cache(OFFERS_KEPT)(self._whole.within)
+        self._cut: Callable[[tuple[str, ...]], Search] = lru_cache(OFFERS_KEPT)(
+            lambda offered: self._whole.within(offered, self._renderer.within(offered).wire_names)
+        )
         self._meta: Callable[[CaseTools], tuple[Offered, ...]] = lru_cache(OFFERS_KEPT)(self._make_meta)
         self._make: Callable[[CaseTools, Found], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
         self._is_found: Callable[[CaseTools, str], bool] = lru_cache(OFFERS_KEPT)(self._can_be_found)
@@ -131,7 +133,7 @@ class SearchToolset:
         )
 
     def _make_offer(self, offered: CaseTools, found: Found) -> Offer:
-        tools = map(self._renderer.offered, self._search(offered).shown(found))
+        tools = map(self._renderer.within(offered).offered, self._search(offered).shown(found))
         return Offer((*self._meta(offered), *tools))
 
     def _retrieve(self, case: Case, messages: Sequence[Message]) -> tuple[str, ...]:

@@ -28,12 +28,12 @@ class Tiered(NoSearch):
         self.name = str(spec)
         meta = MetaTools.of(context.catalog)
         self._renderer = context.renderer(meta.extras)
-        tools = (*meta.extras.values(), *context.catalog.tools)
-        names = {tool.id: self._renderer.offered(tool.id).name for tool in tools}
-        self._whole = Tiers(context.catalog, names=names)
+        self._whole = Tiers(context.catalog, names=self._renderer.wire_names)
         self._members = Universe(context.catalog).members
         self._own_meta = self._members & {meta.browse.id, meta.load.id}
-        self._cut: Callable[[tuple[str, ...]], Tiers] = lru_cache(OFFERS_KEPT)(self._whole.within)
+        self._cut: Callable[[tuple[str, ...]], Tiers] = lru_cache(OFFERS_KEPT)(
+            lambda offered: self._whole.within(offered, self._renderer.within(offered).wire_names)
+        )
         self._make: Callable[[Offered, Loaded], Offer] = lru_cache(OFFERS_KEPT)(self._make_offer)
         self._first = self._make_offer(None, ())
 
@@ -44,7 +44,7 @@ class Tiered(NoSearch):
 
     def answer(self, case: Case, conversation: Conversation, calls: Sequence[ToolUse]) -> tuple[str | None, ...]:
         """Answers to the two meta-tools; `None` for every other call."""
-        answers, _ = self._play(self._tiers(case.offered), calls, self._loaded(case, conversation))
+        answers, _ = self._play(case, calls, self._loaded(case, conversation))
         return answers
 
     def follow_up(self, case: Case, conversation: Conversation, reply: Reply) -> None:
@@ -58,18 +58,19 @@ class Tiered(NoSearch):
         return self._whole if offered is None else self._cut(offered)
 
     def _make_offer(self, offered: Offered, loaded: Loaded) -> Offer:
-        return self._renderer.offer(self._tiers(offered).tool_ids(loaded))
+        return self._renderer.within(offered).offer(self._tiers(offered).tool_ids(loaded))
 
     def _loaded(self, case: Case, conversation: Conversation) -> Loaded:
         loaded: Loaded = ()
         for exchange in conversation.exchanges:
-            _, loaded = self._play(self._tiers(case.offered), exchange.reply.calls, loaded)
+            _, loaded = self._play(case, exchange.reply.calls, loaded)
         return loaded
 
-    def _play(self, tiers: Tiers, calls: Sequence[ToolUse], loaded: Loaded) -> tuple[tuple[str | None, ...], Loaded]:
+    def _play(self, case: Case, calls: Sequence[ToolUse], loaded: Loaded) -> tuple[tuple[str | None, ...], Loaded]:
+        tiers, renderer = self._tiers(case.offered), self._renderer.within(case.offered)
         answers: list[str | None] = []
         for call in calls:
-            if (role := _find_role(call.name, self._renderer, tiers.meta)) is None:
+            if (role := _find_role(call.name, renderer, tiers.meta)) is None:
                 answers.append(None)
                 continue
             answer, loaded = tiers.call(role, call.arguments, loaded)

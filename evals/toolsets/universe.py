@@ -47,7 +47,7 @@ class CutOffers:
         members = frozenset(tool_ids)
 
         def cut(offered: tuple[str, ...]) -> Offer:
-            return renderer.offer(universe.ordered(members.intersection(offered)))
+            return renderer.within(offered).offer(universe.ordered(members.intersection(offered)))
 
         self._cut: Callable[[tuple[str, ...]], Offer] = lru_cache(OFFERS_KEPT)(cut)
 

@@ -2,8 +2,9 @@
 
 A wire name is legal everywhere, unique, stable, and reversible to the id.
 Legal is what OpenAI, Anthropic and Gemini all take: a letter or underscore, then letters, digits, `_` or `-`,
-64 characters at most. A tool's wire name depends on the whole catalog, not on what is offered this time, so
-that it stays the same when more tools are loaded in the middle of a conversation.
+64 characters at most. A tool's wire name depends on all tools that can be offered in a conversation, not on what is
+offered this time, so that it stays the same when more are loaded in the middle of it: on the whole catalog, or in an
+eval on the universe of the case.
 """
 
 from __future__ import annotations

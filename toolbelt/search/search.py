@@ -123,10 +123,11 @@ class Search:
         tools = [tool for tool in catalog.tools if tool.id in members and tool.id not in self._all_pinned]
         self._set_universe(tools, lambda: ranker.index(tools), (*self._all_pinned, *members))
 
-    def within(self, ids: Collection[str]) -> Self:
-        """The search among only these tools, as if the catalog had no others."""
+    def within(self, ids: Collection[str], names: Mapping[str, str] | None = None) -> Self:
+        """The search among only these tools, as if the catalog had no others; under these wire names if given."""
         narrowed = object.__new__(type(self))
         narrowed.__dict__.update({key: value for key, value in vars(self).items() if key != "_index"})
+        narrowed.names = self.names if names is None else names
         members = set(ids)
         tools = [tool for tool in self.searched if tool.id in members]
         narrowed._set_universe(tools, lambda: self._index.within(members), members)

@@ -78,10 +78,14 @@ class Tiers:
         }
         self._set_universe(self._tools if ids is None else ids)
 
-    def within(self, ids: Iterable[str]) -> Self:
-        """The tiers of only these tools; the time depends on their number, not on the size of the catalog."""
+    def within(self, ids: Iterable[str], names: Mapping[str, str] | None = None) -> Self:
+        """The tiers of only these tools, under these wire names if given.
+
+        The time depends on their number, not on the size of the catalog.
+        """
         narrowed = object.__new__(type(self))
         narrowed.__dict__.update(self.__dict__)
+        narrowed.names = self.names if names is None else names
         narrowed._set_universe(ids)
         return narrowed
 

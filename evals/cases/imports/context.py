@@ -12,6 +12,7 @@ from toolbelt.catalog import Catalog
 from toolbelt.evals.cases.imports.import_report import ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tool_pool import ToolPool, names_offered
+from toolbelt.evals.cases.lint.calls import CallChecker
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.patterns import fold
 
@@ -93,6 +94,11 @@ class Context:
         self._ids_by_name: dict[str, list[str]] = {}
         for tool in self.catalog.tools:
             self._ids_by_name.setdefault(tool.name, []).append(tool.id)
+
+    @cached_property
+    def calls(self) -> CallChecker:
+        """Checks labels against the schemas of the tools."""
+        return CallChecker(self.catalog, {tool.id: tool for tool in self.catalog.tools})
 
     def offered(self, tools: Sequence[Any] | None) -> tuple[str, ...] | None:
         """Ids of the tools that a request offered; `None` where it does not mention tools.

@@ -29,6 +29,10 @@ from toolbelt.sources import parse_json
 from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
 
 _PROGRESS_EVERY = 200
+AGAINST_SCHEMA = (
+    "a label breaks the schema of its own tool, and is right all the same: toolbelt dataset lint lists them"
+)
+LABEL_AGAINST_SCHEMA = ("label-against-schema", "impossible-argument")
 Progress = Callable[[int], None]
 
 
@@ -234,6 +238,9 @@ class _Import:
         if errors:
             self._report.add_broken(*(replace(finding, file=record.source, line=line) for finding in errors))
             return
+        labels = () if parsed.case is None else context.calls.check_labels(parsed.case)
+        if any(finding.rule in LABEL_AGAINST_SCHEMA for finding in labels):
+            self._report.note(AGAINST_SCHEMA)
         self._drafts += row.get("draft") is True
         writer.add_line(text)
 

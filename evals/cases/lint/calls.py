@@ -30,14 +30,30 @@ class CallChecker:
 
     def check(self, case: Case) -> Iterator[Finding]:
         """Findings for everything that is impossible as written."""
-        for answer in case.answers:
-            for call in answer:
-                # The leaderboard has its own rules for values, which are looser than JSON's.
-                if call.arguments is not None and call.arguments.rules is ArgumentRules.LITERAL:
-                    yield from self._expected(call, call.arguments)
+        yield from self.check_labels(case)
         yield from self._history(case)
         yield from _unused_results(case)
         yield from _too_few_steps(case)
+
+    def check_labels(self, case: Case) -> Iterator[Finding]:
+        """Findings for labels that break the schemas of their tools."""
+        for call in (call for answer in case.answers for call in answer):
+            if call.arguments is None:
+                continue
+            # The leaderboard has its own rules for values, which are looser than JSON's.
+            is_literal = call.arguments.rules is ArgumentRules.LITERAL
+            yield from (self._expected if is_literal else self._refused)(call, call.arguments)
+
+    def _refused(self, call: ExpectedCall, arguments: ExpectedArguments) -> Iterator[Finding]:
+        tools = [self._tools[tool_id] for tool_id in call.tools]
+        whys = [f"requires {', '.join(missing)}" for missing in [_unnamed(tools, arguments)] if missing]
+        for name, values in arguments.accepted.items():
+            may_be_left_out = "" in values or name in arguments.optional or not values
+            if not may_be_left_out and all(self._fault(tool, name, _plain(each)) for tool in tools for each in values):
+                whys.append(f"refuses all that is right for {name!r}: {self._fault(tools[0], name, _plain(values[0]))}")
+        for why in whys:
+            message = f"The schema of {' or '.join(call.tools)} {why}. A call counts as right if it equals the label."
+            yield _warning("label-against-schema", message)
 
     def _expected(self, call: ExpectedCall, arguments: ExpectedArguments) -> Iterator[Finding]:
         tools = [self._tools[tool_id] for tool_id in call.tools]
@@ -119,6 +135,14 @@ class CallChecker:
         if (fault := next(validator.faults(arguments), None)) is not None:
             message = f"{place} gives {name!r} arguments that it does not take: {fault.message[:_LONGEST]}"
             yield _warning("impossible-call-in-history", message)
+
+
+def _plain(value: Any) -> Any:
+    """A value that the leaderboard accepts, as a call has it: in an object each key has a list of accepted values."""
+    if isinstance(value, Mapping):
+        chosen = {key: next((each for each in values if each != ""), "") for key, values in value.items()}
+        return {key: each for key, each in chosen.items() if each != ""}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _unnamed(tools: list[Tool], arguments: ExpectedArguments) -> list[str]:

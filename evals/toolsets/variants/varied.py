@@ -200,9 +200,8 @@ class Varied:
 
     def _make(self, case: Case, epoch: int, offers: Sequence[Offer]) -> Offer:
         company = self._distractor_ids(case, offers[0])
-        first = _mixed(
-            offers[0].tools, [self._renderer.offered(tool) for tool in company], SeededDraw(self._seed, case.id)
-        )
+        more = list(map(self._renderer.within(case.offered).offered, company))
+        first = _mixed(offers[0].tools, more, SeededDraw(self._seed, case.id))
         if self._filler is not None:
             first = self._filler.padded(first, self._variant.padded)
         if not self._variant.shuffled:

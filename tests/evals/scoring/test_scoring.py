@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.evals.cases.case import Answer, Case, ExpectedArguments, ExpectedCall, Matching
+from toolbelt.evals.cases.case import Answer, ArgumentRules, Case, ExpectedArguments, ExpectedCall, Matching
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.schemas import ArgumentSchemas
 from toolbelt.evals.scoring.scoring import Scorer
@@ -394,3 +394,36 @@ def test_E3_fifty_parallel_calls_are_scored_at_once() -> None:
     assert score(of, " ".join(f"a={n}" for n in reversed(range(50)))).outcome is Outcome.CORRECT
     assert score(of, " ".join(f"a={n}" for n in range(1, 51))).outcome is Outcome.WRONG_ARGUMENTS
     assert time.process_time() - started < 5
+
+
+LOOSE = {"null": None, "a-word-for-any": "dontcare", "text-for-a-number": "three"}
+
+
+@pytest.mark.parametrize("rules", ArgumentRules)
+@pytest.mark.parametrize("value", [pytest.param(value, id=name) for name, value in LOOSE.items()])
+def test_E3_a_call_that_equals_its_label_is_right_even_against_the_schema(value: Any, rules: ArgumentRules) -> None:
+    expected = ExpectedArguments({"n": (value,)}, rules=rules)
+    of = Case("c", (), (ExpectedCall(("a",), expected),))
+
+    def outcome(arguments: dict[str, Any]) -> Outcome:
+        return SCORER.score(of, [SelectedTool(0, "a", "a", True, arguments)], Ending.STEPS).outcome
+
+    assert outcome({"n": value}) is Outcome.CORRECT
+    assert outcome({"n": [value]}) is Outcome.INVALID_ARGUMENTS, "neither what is right, nor what the schema takes"
+
+
+@pytest.mark.parametrize(
+    ("given", "exact", "outcome"),
+    [
+        pytest.param({"n": "x", "q": 5}, False, Outcome.INVALID_ARGUMENTS, id="what-no-label-names-is-held-against-it"),
+        pytest.param({"n": "x"}, False, Outcome.INVALID_ARGUMENTS, id="what-is-required-is-missing"),
+        pytest.param({"n": "x"}, True, Outcome.CORRECT, id="a-label-that-names-all-lacks-it-too"),
+        pytest.param({"n": "x", "q": "a"}, False, Outcome.CORRECT, id="and-all-else-is-as-it-must-be"),
+    ],
+)
+def test_E3_a_label_excuses_what_it_names_and_no_more(given: dict[str, Any], exact: bool, outcome: Outcome) -> None:
+    properties = {"n": {"type": "integer"}, "q": {"type": "string"}}
+    tool = Tool("t", id="t", parameters={"type": "object", "properties": properties, "required": ["q"]})
+    scorer = Scorer(ArgumentSchemas(Catalog((Plugin("p", (tool,)),))))
+    of = Case("c", (), (ExpectedCall(("t",), ExpectedArguments({"n": ("x",)}, exact=exact)),))
+    assert scorer.score(of, [SelectedTool(0, "t", "t", True, given)], Ending.STEPS).outcome is outcome

@@ -18,7 +18,10 @@ from toolbelt.evals.cases.imports.bfcl import (
     convert_types,
 )
 from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings
+from toolbelt.evals.cases.imports.importer import AGAINST_SCHEMA
 from toolbelt.evals.cases.layout import LayoutKind
+from toolbelt.evals.cases.lint.lint import lint_dataset
+from toolbelt.loadouts import ToolLoadoutRegistry
 
 ADD = {
     "name": "math.add",
@@ -195,3 +198,25 @@ def test_E3_the_leaderboards_files_give_what_was_converted_from_them_before(tmp_
             for cat, case in ((old, one), (new, two))
         ]
         assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_against"),
+    [
+        pytest.param({"a": ["dontcare"]}, True, id="a-text-for-a-number"),
+        pytest.param({"a": [None]}, True, id="null"),
+        pytest.param({"a": ["dontcare", 2]}, False, id="one-of-two-is-taken"),
+        pytest.param({"a": [2], "b": ["none", ""]}, False, id="it-may-be-left-out"),
+        pytest.param({"a": [2], "type": [{"x": [1, 2]}]}, False, id="an-object-has-lists-of-accepted-values"),
+        pytest.param({"b": [["1"]]}, True, id="what-is-required-is-not-named"),
+    ],
+)
+def test_E3_a_label_against_its_own_schema_is_said_at_import_and_in_lint(
+    tmp_path: Path, accepted: dict[str, Any], is_against: bool
+) -> None:
+    questions = write(tmp_path / "BFCL_v4_simple_python.json", [question()])
+    answers = write(tmp_path / "answers.json", [truth("simple_python_0", {"math.add": accepted})])
+    imported = bring_in(tmp_path / "out", answers, questions)
+    assert (AGAINST_SCHEMA in imported.notes) is is_against
+    found = [finding.rule for finding in lint_dataset(opened(tmp_path / "out"), ToolLoadoutRegistry())]
+    assert ("label-against-schema" in found) is is_against

@@ -65,7 +65,9 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
             case(query=..., messages=[{"role": "system", "content": "x"}]), ("nothing-asked", WARNING), id="no-user"
         ),
         pytest.param(
-            public(expected_args=[{"remote": ["a", ""], "force": ["yes"]}]), NOTHING, id="values-by-looser-rules"
+            public(expected_args=[{"remote": ["a", ""], "force": ["yes"]}]),
+            ("label-against-schema", WARNING),
+            id="values-by-looser-rules",
         ),
     ],
 )
