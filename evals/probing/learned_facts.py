@@ -11,6 +11,7 @@ from toolbelt.evals.probing.results import CheckOutcome, ProbeResult
 from toolbelt.evals.probing.stated_limits import find_limit, find_window
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel, project_model_data
+from toolbelt.sources import format_yaml
 from toolbelt.text import UNSAFE
 
 
@@ -158,14 +159,8 @@ def make_entry(model: str, news: Sequence[News], own: ProjectModel | None) -> di
 
 def format_entry(entry: Mapping[str, Any]) -> str:
     """An entry as YAML, as an item of the list `models`; unsafe characters are escaped for the terminal."""
-    import yaml
-
-    from toolbelt.sources import with_json_numbers
-
-    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
     shows = UNSAFE.search(str(entry.get("name", ""))) is None
-    text: str = yaml.dump([dict(entry)], Dumper=dumper, allow_unicode=shows, sort_keys=False, width=10_000)
-    return text
+    return format_yaml([dict(entry)], allow_unicode=shows, width=10_000)
 
 
 def news_data(news: Sequence[News]) -> list[dict[str, Any]]:

@@ -108,7 +108,7 @@ def test_L10_a_finding_stands_at_the_line_of_the_entry() -> None:
             "wrong-type",
             ("`loadouts.a.plugins[1]`", 7),
         ),
-        ("  a: {categories: [on]}", 2, "wrong-type", ("not true", "quotes")),
+        ("  a: {categories: [true]}", 2, "wrong-type", ("not true", "quotes")),
         ("  a: {categories: [[git]]}", 2, "wrong-type", ("`loadouts.a.categories[0]`", "not a list")),
         ("  a: {plugins: ['']}", 2, "wrong-type", "`loadouts.a.plugins[0]` must be a name"),
         ("  a: {plugins: [null]}", 2, "wrong-type", "`loadouts.a.plugins[0]` must be a name"),

@@ -49,7 +49,7 @@ def _config(folder: Path, text: str | bytes) -> ConfigReader:
             id="the-words-of-the-python-api-are-known",
         ),
         pytest.param("loadouts:\n  a:\n    plugins: git", "wrong-type", 3, "must be a list", id="one-name-is-no-list"),
-        pytest.param("loadouts:\n  a:\n    plugins:\n    - git\n    - no", "wrong-type", 5, "quotes", id="no-is-false"),
+        pytest.param("loadouts:\n  a:\n    plugins:\n    - git\n    - False", "wrong-type", 5, "quotes", id="false"),
         pytest.param("loadouts:\n  a:\n    extends: ''", "wrong-type", 3, "must be text", id="a-blank-parent"),
         pytest.param("loadouts:\n  a: {}\n  a: {}", "duplicate-key", 3, "stands here twice", id="a-name-twice"),
         pytest.param("a: [", "syntax", None, "Not YAML", id="no-yaml"),

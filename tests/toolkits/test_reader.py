@@ -138,7 +138,7 @@ MISTAKES = {
         "wrong-type",
         "`toolkits.a.tools[1]` must be a tool's name, or one name with its overrides (`name: {key: value}`), not 5.",
     ),
-    "a-tool-that-is-on": ("toolkits:\n  a: {tools: [on]}", 2, "wrong-type", "not true (put it in quotes if it"),
+    "a-tool-that-is-on": ("toolkits:\n  a: {tools: [true]}", 2, "wrong-type", "not true (put it in quotes if it"),
     "a-tool-that-is-nothing": ("toolkits:\n  a: {tools: [null]}", 2, "wrong-type", "not nothing."),
     "a-blank-tool": ("toolkits:\n  a: {tools: [' ']}", 2, "wrong-type", "`toolkits.a.tools[0]` must be a tool's name"),
     "a-blank-tool-with-overrides": ("toolkits:\n  a: {tools: [{'': {}}]}", 2, "blank-name", "may not be blank"),

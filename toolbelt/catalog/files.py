@@ -30,7 +30,7 @@ from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import parse_catalog_lines
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.catalog.tool import Plugin, Tool
-from toolbelt.sources import read_document, read_text, with_json_numbers
+from toolbelt.sources import format_yaml, read_document, read_text
 
 if TYPE_CHECKING:
     from toolbelt.catalog.catalog import Catalog
@@ -59,11 +59,7 @@ def format_catalog(catalog: Catalog, syntax: str) -> str:
     data = catalog_data(catalog)
     if syntax == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-    import yaml
-
-    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
-    text: str = yaml.dump(data, Dumper=dumper, allow_unicode=True, sort_keys=False, width=110)
-    return text
+    return format_yaml(data, width=110)
 
 
 def catalog_data(catalog: Catalog) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.catalog.frozen import thaw
+from toolbelt.sources import format_yaml
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,11 @@ def format_project(catalog: str, servers: Iterable[ServerEntry]) -> str:
         catalog: A file relative to it, or a shipped catalog.
         servers: In their order.
     """
-    import yaml
-
     data: dict[str, Any] = {"catalog": catalog}
     if entries := {server.name: _entry_data(server) for server in servers}:
         data["servers"] = entries
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     flow = None if entries else False  # a short list of a server stands on one line, what is all there is does not
-    text: str = yaml.dump(data, Dumper=dumper, allow_unicode=True, sort_keys=False, default_flow_style=flow, width=110)
-    return (_COMMENT if entries else "") + text
+    return (_COMMENT if entries else "") + format_yaml(data, default_flow_style=flow, width=110)
 
 
 def _entry_data(server: ServerEntry) -> dict[str, Any]:

@@ -8,7 +8,7 @@ All mistakes of a text are reported together.
 from toolbelt.sources.document import Document, Key
 from toolbelt.sources.files import decode, read_document, read_text, refuse_special
 from toolbelt.sources.json_text import blank_comments, parse_json, parse_json_lines
-from toolbelt.sources.yaml_text import examine_yaml, parse_yaml, with_json_numbers
+from toolbelt.sources.yaml_text import examine_yaml, format_yaml, parse_yaml
 
 __all__ = [
     "Document",
@@ -16,11 +16,11 @@ __all__ = [
     "blank_comments",
     "decode",
     "examine_yaml",
+    "format_yaml",
     "parse_json",
     "parse_json_lines",
     "parse_yaml",
     "read_document",
     "read_text",
     "refuse_special",
-    "with_json_numbers",
 ]

@@ -19,7 +19,7 @@ from toolbelt.servers.entries import TRANSPORT_NAMES
 from toolbelt.servers.reader import KEYS_WITH_FROM, SERVER_KEYS
 from toolbelt.servers.splitting import split_schema
 from toolbelt.sessions.agent import AGENT_KEYS
-from toolbelt.sources import with_json_numbers
+from toolbelt.sources import format_yaml
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.stores.config_reader import CONFIG_KEYS
 from toolbelt.toolkits.reader import POLICY_KEYS, RULE_KEYS, TOOLKIT_KEYS
@@ -216,8 +216,4 @@ def format_loadout(name: str, keys: Mapping[str, Any]) -> str:
         name: Of the loadout.
         keys: Its definition, under the keys of a loadout.
     """
-    import yaml
-
-    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper))
-    text: str = yaml.dump({"name": name, **keys}, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100)
-    return text
+    return format_yaml({"name": name, **keys}, width=100)

@@ -18,6 +18,7 @@ from toolbelt.evals.toolsets.spec import FULL
 from toolbelt.models.project_models import ProjectModel, project_model_data
 from toolbelt.patterns import fold
 from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.sources import format_yaml
 from toolbelt.stores.config import Config, read_config
 from toolbelt.text import UNSAFE, plural, visible
 
@@ -58,15 +59,10 @@ def yaml_text(text: str) -> str:
 
 def _dumped(value: object, text: str, style: str | None = None) -> str:
     """A value as YAML, without the line break at its end; unreadable characters of its text are spelled out."""
-    import yaml
-
-    from toolbelt.sources import with_json_numbers
-
     is_text = _SURROGATE.search(text) is None  # half a character cannot be handed to the faster one
-    dumper = with_json_numbers(getattr(yaml, "CSafeDumper", yaml.SafeDumper) if is_text else yaml.SafeDumper)
     plain = is_text and UNSAFE.search(text) is None
-    shown = yaml.dump(value, Dumper=dumper, allow_unicode=plain, default_style=style, width=2**31 - 1, sort_keys=False)
-    return str(shown).removesuffix("\n")
+    shown = format_yaml(value, pure=not is_text, allow_unicode=plain, default_style=style, width=2**31 - 1)
+    return shown.removesuffix("\n")
 
 
 def _head(matrix: Matrix, *, is_any: bool) -> Iterator[str]:

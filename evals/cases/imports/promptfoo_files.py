@@ -15,9 +15,9 @@ from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import CaseRow
 from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.messages import check_messages, opening
-from toolbelt.evals.cases.imports.sources import MAX_DOCUMENT, Record, parse_foreign_yaml
+from toolbelt.evals.cases.imports.sources import MAX_DOCUMENT, Record
 from toolbelt.findings import Finding, Severity
-from toolbelt.sources import parse_json, parse_json_lines, read_text
+from toolbelt.sources import parse_json, parse_json_lines, parse_yaml, read_text
 
 _SCHEME = "file://"
 _DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
@@ -139,7 +139,7 @@ def _parse(text: str, source: str, suffix: str) -> Any:
         return [value for _, value, _ in read]
     if suffix == ".csv":
         return [_csv_test(row) for row in csv.DictReader(io.StringIO(text))]
-    return parse_foreign_yaml(text, source).data
+    return parse_yaml(text, source, merges=True).data
 
 
 def _csv_test(row: Mapping[str | None, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -33,7 +33,6 @@ from toolbelt.evals.cases.imports.tables import (
 )
 from toolbelt.findings import Finding, Severity
 from toolbelt.sources import Document, decode, parse_json, parse_yaml
-from toolbelt.sources.yaml_text import examine_yaml, with_json_numbers
 
 MAX_DOCUMENT = 64 * 1024 * 1024
 """Bytes of a document, which is read whole."""
@@ -145,7 +144,7 @@ class SourceFile:
         text = decode(raw, self.name)
         if not text.strip():
             raise InvalidFileError([Finding("empty", Severity.ERROR, "There is nothing in this file.", self.name)])
-        return parse_foreign_yaml(text, self.name) if syntax == "yaml" else parse_json(text, self.name)
+        return parse_yaml(text, self.name, merges=True) if syntax == "yaml" else parse_json(text, self.name)
 
 
 def open_source(reference: str, stack: ExitStack, standard_input: BinaryIO) -> SourceFile:
@@ -252,54 +251,6 @@ def _real(reference: str) -> str:
         return os.path.realpath(reference)
     except ValueError:  # a NUL in the name; opening the file reports it
         return reference
-
-
-_MERGE = "tag:yaml.org,2002:merge"
-
-
-def parse_foreign_yaml(text: str, source: str) -> Document:
-    """Parse a YAML document as strictly as our own, but apply merge keys (`<<`); lines are those of the source.
-
-    Raises:
-        InvalidFileError: every mistake found.
-    """
-    document, findings = examine_yaml(text, source)
-    if not findings:
-        return document
-    if others := [finding for finding in findings if finding.rule != "merge-key"]:
-        raise InvalidFileError(others)
-    return replace(document, data=parse_yaml(_merged(text), source).data)
-
-
-def _merged(text: str) -> str:
-    """The same document without merge keys; anchors stay anchors, so it does not grow."""
-    import yaml
-
-    loader_class = with_json_numbers(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    node = loader_class(text).get_single_node()
-    _flatten(node, set())
-    serialized: str = yaml.serialize(node, allow_unicode=True)
-    return serialized
-
-
-def _flatten(node: Any, seen: set[int]) -> None:
-    """Apply the merge keys of a node and all nodes in it; own keys win, then those of earlier sources."""
-    if id(node) in seen or isinstance(node.value, str):
-        return
-    seen.add(id(node))
-    if type(node).__name__ == "SequenceNode":
-        for item in node.value:
-            _flatten(item, seen)
-        return
-    own = {key.value: (key, value) for key, value in node.value if key.tag != _MERGE}
-    for key, value in node.value:
-        _flatten(value, seen)
-        if key.tag != _MERGE:
-            continue
-        for source in value.value if type(value).__name__ == "SequenceNode" else [value]:
-            for pair in source.value if type(source).__name__ == "MappingNode" else ():
-                own.setdefault(pair[0].value, pair)
-    node.value = list(own.values())
 
 
 class RecordsById:

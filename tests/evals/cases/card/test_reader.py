@@ -75,7 +75,7 @@ def test_a_whole_card(mine: Dataset) -> None:
         pytest.param("licence: MIT", "license: MIT", 3, "unknown-key", "'licence'", id="the-other-spelling"),
         pytest.param("licence: MIT", "licence: Apache 2.0", 3, "unknown-licence", "'Apache-2.0'", id="no-spdx"),
         pytest.param("summary: What is asked.", "summary: [x]", 2, "wrong-type", "`summary`", id="summary"),
-        pytest.param("[en, de]", "[en, no]", 4, "wrong-type", "quotes", id="norwegian"),
+        pytest.param("[en, de]", "[en, true]", 4, "wrong-type", "quotes", id="a-language-that-is-true"),
         pytest.param("[en, de]", "en", 4, "wrong-type", "`languages`", id="languages"),
         pytest.param("cases: 2", "cases: two", 7, "wrong-type", "`content.cases`", id="a-count"),
         pytest.param("cases: 2", "cases: true", 7, "wrong-type", "true", id="a-count-that-is-true"),
