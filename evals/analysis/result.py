@@ -13,9 +13,9 @@ from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import ArmName
 from toolbelt.evals.analysis.matrix.candidates import count_calls, hardly_calls
 from toolbelt.evals.analysis.matrix.choose_toolsets import family_level
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary, is_outdone, rank_key
 from toolbelt.evals.models.model import is_word_matching
-from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
+from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import is_oracle
 
 _MOST_BY_COVERAGE = 0.5
@@ -38,6 +38,24 @@ class TradeOff(StrEnum):
     UNDECIDED = "undecided"
     ORIENTATION = "orientation"
     """An oracle, which knows the answer: nobody can use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How the most accurate model of a run stands against the others, each by the toolset that it is right most often
+    with, of all asked.
+
+    Attributes:
+        arm: Its arm.
+        models: How many models were scored.
+        tied: How many others are right as often.
+        undecided: How many more may be right as often.
+    """
+
+    arm: ArmSummary
+    models: int
+    tied: int
+    undecided: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,9 @@ class RunResult:
         cases_wanted: Cases that would decide an undecided arm with fewer tokens than the recommended one, the fewest;
             `None` if there is none, or no number would.
         is_complete: Whether the run has finished.
+        lead: How the model stands against the others; `None` where it is the only one that was scored.
+        outdone: The arm that the others are compared with, if `reference` is another: one that was asked more and is
+            right at least as often of all asked, while nothing is sure.
     """
 
     run: str
@@ -90,6 +111,8 @@ class RunResult:
     cases_wanted: int | None = None
     is_complete: bool = True
     arm_epochs: tuple[int, ...] = ()
+    lead: Lead | None = None
+    outdone: ArmSummary | None = None
 
     @property
     def is_reference(self) -> bool:
@@ -105,11 +128,13 @@ def find_trade_off(pair: ArmComparison) -> TradeOff:
     """The finding about the new arm of a pair, both of one run."""
     if is_oracle(pair.new.toolset):
         return TradeOff.ORIENTATION
+    contrast = pair.main_contrast
+    if contrast.is_surely_more:
+        return TradeOff.MORE_ACCURATE
     if pair.newly_overflowing:
         return TradeOff.TOO_LONG
-    contrast = pair.main_contrast
     if contrast.verdict is Verdict.NO_REGRESSION:
-        return TradeOff.MORE_ACCURATE if is_surely_more(contrast) else TradeOff.NOT_WORSE
+        return TradeOff.NOT_WORSE
     if contrast.verdict is Verdict.REGRESSION:
         parts = pair.contribution
         lost = contrast.difference or 0.0
@@ -118,21 +143,52 @@ def find_trade_off(pair: ArmComparison) -> TradeOff:
     return TradeOff.UNDECIDED
 
 
-def is_surely_more(contrast: Contrast) -> bool:
-    """Whether a share is surely greater, by however little."""
-    is_certain = contrast.adjusted_p is not None and contrast.adjusted_p < SIGNIFICANT
-    return is_certain and contrast.low is not None and contrast.low > 0
-
-
 def find_result(summary: RunSummary, comparison: Comparison | None = None) -> RunResult:
-    """What a run comes to: of several models, for the one whose recommended arm is right most often.
+    """What a run comes to: of several models, for the one that is right most often of all asked.
 
     Args:
         summary: Of the run.
         comparison: Of its own arms; any other counts as none.
     """
     results = find_results(summary, comparison)
-    return max(results, key=_rank_key, default=_no_choice(summary, None, _margin(comparison)))
+    if not results:
+        return _no_choice(summary, None, _margin(comparison))
+    best: dict[str, ArmSummary] = {}
+    for arm in sorted(filter(_is_usable, summary.arms), key=rank_key):
+        best.setdefault(arm.model, arm)
+    if not best:
+        return results[0]
+    lead, *others = best.values()
+    result = next((result for result in results if result.model == lead.model), None)
+    result = result or _no_choice(summary, lead, _margin(comparison))
+    if not others:
+        return result
+    tied = [arm for arm in others if arm.right_of_asked.value == lead.right_of_asked.value]
+    open_ = [arm for arm in others if arm not in tied and not _is_surely_less(arm, lead, comparison)]
+    return replace(result, lead=Lead(lead, len(best), len(tied), len(open_)))
+
+
+def _is_usable(arm: ArmSummary) -> bool:
+    return bool(arm.scored) and not arm.is_for_orientation
+
+
+def _is_surely_less(arm: ArmSummary, lead: ArmSummary, comparison: Comparison | None) -> bool:
+    """Whether an arm of another model is surely right less often: by their pair, else if every trial of both has an
+    answer and their intervals do not overlap.
+    """
+    for pair in () if comparison is None or not comparison.is_within else comparison.pairs:
+        contrast = pair.main_contrast
+        if (pair.new.key, pair.old.key) == (_key(lead), _key(arm)):
+            return contrast.is_surely_more
+        if (pair.new.key, pair.old.key) == (_key(arm), _key(lead)):
+            return contrast.verdict is Verdict.REGRESSION
+    high, low = arm.right_of_asked.high, lead.right_of_asked.low
+    is_answered = all(each.right_of_asked.denominator == each.planned for each in (arm, lead))
+    return is_answered and high is not None and low is not None and high < low
+
+
+def _key(arm: ArmSummary) -> tuple[str, str, str]:
+    return arm.model, arm.toolset, arm.variant
 
 
 def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[RunResult, ...]:
@@ -143,17 +199,18 @@ def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[Ru
         comparison: Of its own arms; any other counts as none.
 
     Returns:
-        The results in the order of the arms; without a comparison one for each model, of its first scored arm.
+        The results in the order of the arms; where no arms of one model are compared, one for each model, of its first
+        scored arm.
     """
     places = {ArmName(arm.model, arm.toolset, arm.variant).key: place for place, arm in enumerate(summary.arms)}
     pairs: dict[int, list[ArmComparison]] = {}
     if comparison is not None and comparison.is_within and comparison.is_comparable:
         for pair in comparison.pairs:
-            if pair.old.key in places and pair.new.key in places:
+            if pair.old.key in places and pair.new.key in places and pair.old.model == pair.new.model:
                 pairs.setdefault(places[pair.old.key], []).append(pair)
     if not pairs:
         first: dict[str, ArmSummary] = {}
-        for arm in sorted((arm for arm in summary.arms if arm.scored), key=_is_for_orientation):
+        for arm in sorted(filter(lambda arm: arm.scored, summary.arms), key=lambda arm: arm.is_for_orientation):
             first.setdefault(arm.model, arm)
         return tuple(_no_choice(summary, arm, _margin(comparison)) for arm in first.values())
     assert comparison is not None  # noqa: S101  it has pairs
@@ -162,21 +219,8 @@ def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[Ru
     )
 
 
-def _is_for_orientation(arm: ArmSummary) -> bool:
-    """Whether nobody can use it: a variant is an experiment, an oracle knows the answer."""
-    return bool(arm.variant) or is_oracle(arm.toolset)
-
-
 def _margin(comparison: Comparison | None) -> float:
     return MARGIN if comparison is None else comparison.margin
-
-
-def _rank_key(result: RunResult) -> tuple[bool, float, float]:
-    arm = result.recommended or result.reference
-    if arm is None:
-        return False, 0.0, 0.0
-    tokens = math.inf if arm.prompt_tokens is None else arm.prompt_tokens
-    return result.recommended is not None, arm.accuracy.value or 0.0, -tokens
 
 
 def _no_choice(summary: RunSummary, reference: ArmSummary | None, margin: float) -> RunResult:
@@ -206,13 +250,17 @@ def _choose(
     plain = _no_choice(summary, reference, margin)
     usable = [pair for pair in pairs if not pair.new.variant and not is_oracle(pair.new.toolset)]
     others = tuple((places[pair.new.key], find_trade_off(pair)) for pair in usable)
-    if not usable or _is_for_orientation(reference) or _is_hopeless(reference, margin):
+    if not usable or reference.is_for_orientation or _is_hopeless(reference, margin):
         return replace(plain, others=others)
     arms = {pair.new.key: summary.arms[places[pair.new.key]] for pair in usable}
+    known = [reference, *arms.values()]
     able = [pair for pair in usable if not hardly_calls(arms[pair.new.key], margin, needs_calls=_needs_calls(summary))]
-    chosen = _best(able, len(usable), margin) or _smallest(able, arms, reference, len(usable), margin)
+    fair = [pair for pair in able if not is_outdone(arms[pair.new.key], known)]
+    chosen = _best(able, arms, len(usable), margin) or _smallest(fair, arms, reference, len(usable), margin)
     wanted = _cases_wanted(able, arms, reference if chosen is None else arms[chosen.new.key], margin)
     if chosen is None:
+        if is_outdone(reference, known):
+            return replace(plain, reference=min(known, key=rank_key), outdone=reference)
         return replace(plain, recommended=reference, others=others, cases_wanted=wanted)
     tokens, cost = chosen.contrast(Measure.PROMPT_TOKENS), chosen.contrast(Measure.COST_USD)
     place = places[chosen.new.key]
@@ -234,13 +282,15 @@ def _needs_calls(summary: RunSummary) -> bool:
 
 def _is_hopeless(reference: ArmSummary, margin: float) -> bool:
     """Whether so little is right that nothing could be lost by more than the margin."""
-    return (reference.accuracy.value or 0.0) <= margin
+    return (reference.right_of_asked.value or 0.0) <= margin
 
 
-def _best(pairs: Sequence[ArmComparison], family: int, margin: float) -> ArmComparison | None:
+def _best(
+    pairs: Sequence[ArmComparison], arms: dict[tuple[str, str, str], ArmSummary], family: int, margin: float
+) -> ArmComparison | None:
     """The most accurate arm of those that surely gain more than the margin."""
     gains = [pair for pair in pairs if _holds(pair) and _low(pair.main_contrast, family) > margin]
-    return max(gains, key=lambda pair: pair.main_contrast.difference or 0.0, default=None)
+    return min(gains, key=lambda pair: rank_key(arms[pair.new.key]), default=None)
 
 
 def _smallest(

@@ -135,6 +135,7 @@ def _arm_figures(arm: ArmSummary) -> dict[str, Any]:
         "label": arm.label,
         "scored": arm.scored,
         "accuracy": to_json(arm.accuracy),
+        "right_of_asked": to_json(arm.right_of_asked),
         "prompt_tokens": arm.prompt_tokens,
         "cost_usd": arm.cost_usd,
     }

@@ -48,8 +48,8 @@ _STANDARD = "-"
 @option(
     "--against",
     metavar="ARM",
-    help="The arm that the others of the run are compared with: a toolset, `model · toolset`, or #N.  [default: the "
-    "first of the same model that was scored, no oracle]",
+    help="The arm that the others of the run are compared with: a toolset, which is that of their own model, "
+    "`model · toolset`, or #N.  [default: the first of the same model that was scored, no oracle]",
 )
 @option("--priced-as", metavar="M", help="Price arms whose model has no price as this one.")
 @details_option
@@ -79,12 +79,12 @@ def report(
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(RunStore(Path(store), must_exist=True))
         row = opened.get(name)
-        from toolbelt.evals.analysis.evidence.sides import find_arm, open_side
+        from toolbelt.evals.analysis.evidence.sides import open_side
 
         wanted = ReportOptions(
             stack.enter_context(open_side(baseline, Path(store))) if baseline is not None else None,
             margin,
-            None if against is None else lambda arms: find_arm(arms, against),
+            against,
             priced_as,
             find_models(row.plan),
         )

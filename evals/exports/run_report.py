@@ -14,7 +14,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.comparison.comparison import Comparison, find_margin
 from toolbelt.evals.analysis.comparison.comparison_json import comparison_data
 from toolbelt.evals.analysis.economics import ArmEconomics, economics_data, run_economics
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
+from toolbelt.evals.analysis.evidence.evidence import Side
 from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
@@ -54,7 +54,7 @@ class ReportOptions:
     Attributes:
         baseline: What the run is compared with; with `None` its arms are compared with each other.
         margin: Accuracy that may be lost, a fraction; see `find_margin`.
-        against: Which of the run's arms the others are compared with, given the arms; each with one of its own model
+        against: Name of the arm that the others are compared with, see `pair_against`; each with one of its own model
             if `None`, see `pair_by_model`.
         priced_as: A model whose prices are taken for those that have none.
         models: Where prices are looked up; litellm's table, without a cache, if `None`.
@@ -62,7 +62,7 @@ class ReportOptions:
 
     baseline: Side | None = None
     margin: float | None = None
-    against: Callable[[Sequence[ArmName]], int] | None = None
+    against: str | None = None
     priced_as: str | None = None
     models: ModelTable | None = None
 
@@ -224,14 +224,13 @@ def analyze_run(
         with progress("comparing arms", len(side.arms)) as advance:
             gate = check_run(side, Limits(find_margin(side.about, options.margin)), options.baseline, advance=advance)
         return replace(findings, comparison=gate.comparison, gate=gate)
-    against = None if options.against is None else options.against(side.arms)
     if len(side.arms) < 2:
         return findings
     from toolbelt.evals.analysis.comparison.compare import compare_arms
-    from toolbelt.evals.analysis.comparison.pairing import pair_by_model, pair_within
+    from toolbelt.evals.analysis.comparison.pairing import pair_against, pair_by_model
     from toolbelt.evals.analysis.matrix.ranking import rank_arms
 
-    pairing = pair_by_model(side) if against is None else pair_within(side.arms, against)
+    pairing = pair_by_model(side) if options.against is None else pair_against(side.arms, options.against)
     with progress("comparing arms", len(pairing.pairs)) as advance:
         comparison = compare_arms(side, side, pairing, margin=options.margin, advance=advance)
     with progress("ranking arms", len(side.arms)) as advance:

@@ -12,7 +12,7 @@ from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.toolsets.spec import TOOLSETS, ToolsetKind, find_toolset, is_oracle
 from toolbelt.evals.viewer.findings import find_badge
-from toolbelt.evals.views.arms import arms_table
+from toolbelt.evals.views.arms import OF_ASKED, arms_table
 from toolbelt.evals.views.result_text import describe_trade_off
 from toolbelt.render.numbers import NOTHING
 from toolbelt.views.cells import Badge, Cell, Span, Tone
@@ -57,13 +57,13 @@ def arm_columns(summary: RunSummary, comparison: Comparison | None, result: RunR
         names = {pair_names(comparison, pair)[0] for pair in pairs.values()}
         against = names.pop() if len(names) == 1 else "the arm that each is compared with"
         columns[1:1] = [
-            Column("difference", f"Accuracy less that of {against}, in percentage points."),
+            Column("difference", f"Less the share of {against}, in percentage points."),
             Column("finding", "What the difference shows, at 95%.", is_text=True),
         ]
         for place, (arm, row) in enumerate(zip(summary.arms, cells, strict=True)):
             row[1:1] = _finding(arm, pairs.get(place), comparison)
     has_costs = any(arm.cost_usd for arm in summary.arms)
-    wanted = ["accuracy", "difference", "finding", "prompt tokens"]
+    wanted = ["accuracy", OF_ASKED.name, "difference", "finding", "prompt tokens"]
     wanted += ["cost per trial", "coverage", "latency median"] if has_costs else ["coverage", "latency median"]
     names_of = [column.name for column in columns]
     shown = [names_of.index(name) for name in wanted if name in names_of][:_AT_FIRST]

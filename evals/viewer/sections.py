@@ -107,8 +107,8 @@ def _cell(row: ModelRow, cell: Cell | None) -> dict[str, Any]:
         tokens = "" if cell.definition_tokens is None else f"{format_number(cell.definition_tokens)} tokens"
         if shown.step is not None:
             counts, interval = (
-                f"{cell.accuracy.numerator:,}/{cell.accuracy.denominator:,}",
-                format_interval(cell.accuracy.low, cell.accuracy.high),
+                f"{cell.right_of_asked.numerator:,}/{cell.right_of_asked.denominator:,}",
+                format_interval(cell.right_of_asked.low, cell.right_of_asked.high),
             )
     return {
         "text": shown.text,

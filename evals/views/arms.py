@@ -11,9 +11,23 @@ from toolbelt.views.cells import Amount, Cell, Count, Dollars, Proportion, Secon
 from toolbelt.views.table import Column, Row, Table
 
 
-def _rate(rate: Rate) -> Proportion:
+def proportion(rate: Rate) -> Proportion:
+    """A rate as a cell."""
     return Proportion(rate.value, rate.low, rate.high, rate.numerator, rate.denominator)
 
+
+OF_ASKED = Column(
+    "right of asked",
+    "Right tools called, by name, of all asked; what was too long for the model is not right. Arms are ranked by it.",
+    "right of\nasked",
+    has_interval=True,
+    has_bar=True,
+)
+SCORED = Column(
+    "scored / planned",
+    "Trials that say something about the choice; errors and prompts that were too long do not.",
+    "scored/\nplanned",
+)
 
 _INVALIDATED = "invalidated tokens"
 _RANK = "mean rank"
@@ -26,8 +40,9 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
             has_interval=True,
             has_bar=True,
         ),
-        lambda arm: _rate(arm.accuracy),
+        lambda arm: proportion(arm.accuracy),
     ),
+    (OF_ASKED, lambda arm: proportion(arm.right_of_asked)),
     (
         Column(
             "solved",
@@ -36,11 +51,11 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
             has_interval=True,
             has_bar=True,
         ),
-        lambda arm: _rate(arm.solved),
+        lambda arm: proportion(arm.solved),
     ),
     (
         Column("coverage", "A right answer could be reached with the tools that the toolset offers."),
-        lambda arm: _rate(arm.coverage),
+        lambda arm: proportion(arm.coverage),
     ),
     (
         Column(_RANK, "Place at which searches found the right tools, of several the last; mean of the hits.", "rank"),
@@ -52,11 +67,11 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
             "Right, of the trials where a right answer could be reached.",
             "selection\n| coverage",
         ),
-        lambda arm: _rate(arm.selection_given_coverage),
+        lambda arm: proportion(arm.selection_given_coverage),
     ),
     (
         Column("abstention", "Right, of the trials where nothing needed to be called."),
-        lambda arm: _rate(arm.abstention),
+        lambda arm: proportion(arm.abstention),
     ),
     (
         Column(
@@ -64,11 +79,11 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
             "Nothing was called, of the trials where no right answer could be reached.",
             is_secondary=True,
         ),
-        lambda arm: _rate(arm.abstained_uncovered),
+        lambda arm: proportion(arm.abstained_uncovered),
     ),
     (
         Column("hallucinated", "A tool was called that is in no catalog.", "halluci-\nnated"),
-        lambda arm: _rate(arm.hallucination),
+        lambda arm: proportion(arm.hallucination),
     ),
     (
         Column(
@@ -106,23 +121,20 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
         Column("latency p95", "Of a request, 95th percentile.", "latency\np95"),
         lambda arm: Seconds(arm.latency_p95_seconds),
     ),
-    (
-        Column(
-            "scored / planned",
-            "Trials that say something about the choice; errors and prompts that were too long do not.",
-            "scored/\nplanned",
-        ),
-        lambda arm: Count(arm.scored, arm.planned),
-    ),
+    (SCORED, lambda arm: Count(arm.scored, arm.planned)),
 )
 """The columns of an arm, in order."""
 
 
 def arms_table(summary: RunSummary) -> Table:
-    """Arms × measures; those of changed tool lists and of searches are columns where there were any."""
+    """Arms × measures; those of changed tool lists, of searches and of what was too long are columns where there were
+    any.
+    """
     has_changes = any(arm.invalidated_tokens for arm in summary.arms)
     has_ranks = any(arm.mean_rank is not None for arm in summary.arms)
-    left_out = {name for name, wanted in ((_INVALIDATED, has_changes), (_RANK, has_ranks)) if not wanted}
+    is_cut = any(arm.too_long for arm in summary.arms)
+    optional = ((_INVALIDATED, has_changes), (_RANK, has_ranks), (OF_ASKED.name, is_cut))
+    left_out = {name for name, wanted in optional if not wanted}
     measures = [(column, cell) for column, cell in _MEASURES if column.name not in left_out]
     rows = (Row(arm.toolset_label, tuple(cell(arm) for _, cell in measures), arm.model) for arm in summary.arms)
     return Table(
@@ -141,7 +153,7 @@ def coverage_table(summary: RunSummary) -> Table:
     names = ("coverage", "selection", "accuracy")
     rates = ((arm.coverage, arm.selection_given_coverage, arm.accuracy) for arm in summary.arms)
     rows = (
-        Row(arm.toolset_label, tuple(map(_rate, parts)), arm.model)
+        Row(arm.toolset_label, tuple(map(proportion, parts)), arm.model)
         for arm, parts in zip(summary.arms, rates, strict=True)
     )
     return Table(

@@ -26,7 +26,7 @@ from toolbelt.evals.analysis.comparison.number_format import (
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
 from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
-from toolbelt.evals.analysis.result import find_trade_off, is_surely_more
+from toolbelt.evals.analysis.result import find_trade_off
 from toolbelt.evals.analysis.summary.responses import join_origins
 from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.evals.scoring.outcome import Outcome
@@ -81,7 +81,7 @@ def verdict_badge(contrast: Contrast, *, is_within: bool) -> Badge:
     """The verdict on a share; empty where there is none."""
     if contrast.verdict is None:
         return Badge("", Tone.PLAIN)
-    if is_within and contrast.verdict is Verdict.NO_REGRESSION and is_surely_more(contrast):
+    if is_within and contrast.is_surely_more:
         return Badge("better", Tone.GOOD)
     return (_WITHIN if is_within else VERDICTS)[contrast.verdict]
 
@@ -266,8 +266,14 @@ def legend(comparison: Comparison) -> str:
     holm = f"; p values are adjusted over {plural(verdicts, 'verdict')}" if verdicts > 1 else ""
     amounts = "" if comparison.level == LEVEL else f" ({format_level(LEVEL)} of amounts)"
     of = "of each arm less the one that it is compared with" if comparison.is_within else "new less old"
+    over = "Means over the cases that both were scored on"
+    if any(contrast.too_long for pair in comparison.pairs for contrast in pair.contrasts):
+        over = (
+            "Shares are of all asked, and what was too long for a model is not right; amounts are means over the cases "
+            "that both were scored on"
+        )
     return (
-        f"Means over the cases that both were scored on; differences are {of}, with "
+        f"{over}; differences are {of}, with "
         f"{format_level(comparison.level)} intervals{amounts}; {format_margin(comparison.margin)} points may be lost"
         f"{holm}.{meanings}"
     )

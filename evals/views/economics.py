@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
+from toolbelt.evals.analysis.summary.run_summary import asked_most
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.render.numbers import NOTHING, format_number
 from toolbelt.views.blocks import Block, Heading, Listing, Note
@@ -151,7 +152,10 @@ def cheapest_lines(economics: Sequence[ArmEconomics]) -> list[str]:
 
 def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bool) -> str:
     arms = [costs for costs in economics if costs.arm.model == model and not why_none(costs)]
-    choices = [costs for costs in arms if not is_oracle(costs.arm.toolset)] or arms
+    usable = [costs for costs in arms if not is_oracle(costs.arm.toolset)] or arms
+    scored = [costs.arm for costs in economics if costs.arm.model == model and not is_oracle(costs.arm.toolset)]
+    fitting = asked_most(scored or [costs.arm for costs in arms])
+    choices = [costs for costs in usable if costs.arm in fitting]
     if len(choices) < 2:
         return ""
     best: dict[Caching, str] = {}
@@ -168,7 +172,10 @@ def _cheapest_line(economics: Sequence[ArmEconomics], model: str, *, several: bo
                 if costs is not cheapest and _if_solved(costs, value, costs.arm.solved.high) < most
             }
     of = f" of {model}" if several else ""
-    beside = "" if len(choices) == len(arms) else "; oracle arms, which know the answer, are left out"
+    beside = "" if len(usable) == len(arms) else "; oracle arms, which know the answer, are left out"
+    if len(choices) < len(usable):
+        beside += f"; {', '.join(costs.arm.toolset_label for costs in usable if costs not in choices)}"
+        beside += " is left out, as fewer cases fit" if len(choices) == len(usable) - 1 else " are, as fewer cases fit"
     if unsure := [label for label in rivals if label not in best.values()]:
         more = f" and {len(unsure) - _MOST_RIVALS} more" if len(unsure) > _MOST_RIVALS else ""
         beside += f"; the intervals of the shares solved allow {', '.join(unsure[:_MOST_RIVALS])}{more} as well"

@@ -9,8 +9,9 @@ from toolbelt.evals.analysis.comparison.number_format import format_margin, form
 from toolbelt.evals.analysis.result import TradeOff, find_trade_off
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.toolsets.spec import is_oracle
+from toolbelt.evals.views.arms import OF_ASKED, SCORED, proportion
 from toolbelt.render.numbers import ESTIMATED, NOTHING, format_glance
-from toolbelt.views.cells import Badge, Cell, Count, Dollars, Proportion, Span, Tone
+from toolbelt.views.cells import Badge, Cell, Count, Dollars, Span, Tone
 from toolbelt.views.table import Column, Row, Table
 
 TRADE_OFFS = {
@@ -39,22 +40,26 @@ def glance_table(summary: RunSummary, comparison: Comparison | None) -> Table:
         comparison: Of its own arms; any other counts as none.
     """
     pairs = _pairs(comparison)
-    columns = [
+    columns: list[tuple[Column, list[Cell]]] = [
         (
             Column(
                 "accuracy", "Right tools called, by name, of the scored trials.", "accuracy\n(95% interval)",
                 has_interval=True,
             ),
-            [_accuracy(arm) for arm in summary.arms],
+            [proportion(arm.accuracy) for arm in summary.arms],
         )
     ]  # fmt: skip
+    if any(arm.too_long for arm in summary.arms):
+        columns.append((OF_ASKED, [proportion(arm.right_of_asked) for arm in summary.arms]))
     if pairs:
         references = {pair.old.toolset_label for pair in pairs.values()}
         against = f"against {references.pop()}" if len(references) == 1 else "against reference"
         columns += [
             (
                 Column(
-                    "points", f"Difference in accuracy {against}, in percentage points.", f"{_short(against)}\npoints"
+                    "points",
+                    f"Difference in what is right of all asked {against}, in percentage points.",
+                    f"{_short(against)}\npoints",
                 ),
                 [_points(arm, pairs) for arm in summary.arms],
             ),
@@ -99,11 +104,6 @@ def _short(heading: str) -> str:
     return heading if len(heading) <= _MOST_HEADING else "against first"
 
 
-def _accuracy(arm: ArmSummary) -> Cell:
-    rate = arm.accuracy
-    return Proportion(rate.value, rate.low, rate.high, rate.numerator, rate.denominator)
-
-
 def _key(arm: ArmSummary) -> tuple[str, str, str]:
     return arm.model, arm.toolset, arm.variant
 
@@ -138,6 +138,6 @@ def _varying(arms: Sequence[ArmSummary]) -> Iterator[tuple[Column, list[Cell]]]:
         )
     if any(arm.scored != arm.planned for arm in arms):
         yield (
-            Column("scored / planned", "Trials that say something about the choice.", "scored/\nplanned"),
+            SCORED,
             [Count(arm.scored, arm.planned) for arm in arms],
         )

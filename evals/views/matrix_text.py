@@ -90,8 +90,8 @@ class OverflowKind(StrEnum):
 
 OVERFLOW_MEANINGS: Mapping[OverflowKind, str] = MappingProxyType(
     {
-        OverflowKind.TOO_LONG: "trials that do not fit into the model's context window, of which nothing was scored",
-        OverflowKind.TOO_MANY: "trials that hold more tools than a request may, of which nothing was scored",
+        OverflowKind.TOO_LONG: "trials that do not fit into the model's context window, and count as not right",
+        OverflowKind.TOO_MANY: "trials that hold more tools than a request may, and count as not right",
     }
 )
 STATE_WORDS: Mapping[CellState, str] = MappingProxyType(
@@ -133,7 +133,7 @@ def heat_cell(row: ModelRow, cell: Cell | None) -> HeatCell:
     """A cell of a row."""
     if cell is None:
         return HeatCell(NOT_RUN)
-    share = cell.accuracy.value
+    share = cell.right_of_asked.value
     if cell.state is CellState.NO_CHOICE and cell.verdict is FitVerdict.UNKNOWN:
         return HeatCell(NO_WINDOW)
     if cell.state in STATE_WORDS or share is None:
@@ -217,7 +217,7 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
     """The meanings of the marks that occur."""
     cells = [cell for row in grid(matrix) for cell in row]
     if any(cell.step is not None for cell in cells):
-        yield "Figures are accuracies: right by names, of the trials that were scored."
+        yield "Figures are shares of trials that are right by names; those too long for the model are not right."
     if any(cell.is_chosen for cell in cells):
         yield f"* for toolbelt.yaml, sure: {choice_meaning(matrix)}"
     if any(cell.is_unsure for cell in cells):
@@ -227,9 +227,9 @@ def legend_lines(matrix: Matrix) -> Iterator[str]:
     if any(cell.is_best for cell in cells):
         yield "^ the best as measured, of those that a model can be given"
     if any(cell.overflow_kind is OverflowKind.TOO_LONG for cell in cells):
-        yield "too long: of its trials, that did not fit the model; they are in no accuracy"
+        yield "too long: of its trials, that did not fit the model"
     if any(cell.overflow_kind is OverflowKind.TOO_MANY for cell in cells):
-        yield "too many: of its trials, that held more tools than a request may; they are in no accuracy"
+        yield "too many: of its trials, that held more tools than a request may"
 
 
 def short_legend(matrix: Matrix) -> Iterator[str]:
@@ -237,11 +237,11 @@ def short_legend(matrix: Matrix) -> Iterator[str]:
     cells = [cell for row in grid(matrix) for cell in row]
     signs = []
     if any(cell.step is not None for cell in cells):
-        signs.append("% right by names, of the trials scored")
+        signs.append("% right by names, of the trials asked")
     if any(cell.is_best for cell in cells):
         signs.append("^ the best as measured")
     if any(cell.overflow for cell in cells):
-        signs.append("too long, too many tools: in no figure")
+        signs.append("too long, too many tools: not right")
     if signs:
         yield "; ".join(signs)
     shown = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
@@ -264,11 +264,11 @@ def pick_summary(row: ModelRow, matrix: Matrix) -> str:
         return f"nothing. {next(iter(describe_pick(pick)), 'Nothing is known.')}"
     rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}
     chosen, best = rates[pick.choice], None if pick.best is None else rates[pick.best]
-    summary = f"{pick.toolset}, {format_accuracy(chosen.accuracy)}"
+    summary = f"{pick.toolset}, {format_accuracy(chosen.right_of_asked)}"
     if best is None or best is chosen:
         summary += f", {which}" if pick.sure else f", {which} as measured"
     else:
-        summary += f" against {format_accuracy(best.accuracy)} of {which}, {best.toolset}"
+        summary += f" against {format_accuracy(best.right_of_asked)} of {which}, {best.toolset}"
     if pick.sure:
         return f"{summary}; sure."
     more = f" with fewer than {_about(pick.cases_wanted):,} cases" if pick.cases_wanted is not None else ""

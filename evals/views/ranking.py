@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
+from toolbelt.evals.analysis.comparison.number_format import (
+    describe_asked,
+    format_bounds,
+    format_margin,
+    format_points,
+)
 from toolbelt.evals.analysis.matrix.cell import CellState
 from toolbelt.evals.analysis.matrix.matrix import Matrix, UnassignableToolsets
 from toolbelt.evals.analysis.matrix.note_text import describe_matrix_note
 from toolbelt.evals.analysis.matrix.ranking import RankedArm, Ranking, Standing
 from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.toolsets.spec import find_toolset
+from toolbelt.evals.views.arms import OF_ASKED, SCORED, proportion
 from toolbelt.evals.views.matrix import matrix_table
 from toolbelt.evals.views.matrix_text import pick_summary, short_legend, title_line
 from toolbelt.evals.views.result_text import describe_model
 from toolbelt.render.numbers import ESTIMATED, NOTHING, format_cost, format_glance, format_seconds, format_share
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Heading, Listing, Note
-from toolbelt.views.cells import Badge, Dollars, Proportion, Seconds, Span, Tone
+from toolbelt.views.cells import Badge, Count, Dollars, Seconds, Span, Tone
 from toolbelt.views.table import Column, Row, Table
 
 _STANDINGS: Mapping[Standing, Badge] = MappingProxyType(
@@ -75,20 +81,25 @@ def _legend(ranking: Ranking) -> Iterator[Block]:
 
 
 def ranking_table(ranking: Ranking) -> Table:
-    """Arms by accuracy, with ties, cost and latency; what is the same for all is left out."""
+    """Arms by what is right of all asked, with ties, cost and latency; what is the same for all is left out."""
     has_costs = any(each.arm.cost_usd for each in ranking.arms)
     has_latencies = not all(is_word_matching(each.arm.model) for each in ranking.arms)
     columns = (
         Column("accuracy", "Right tools called, by name, of the scored trials.", has_interval=True),
         Column("standing", "Against the most accurate arm.", is_text=True),
-        Column("points", "Accuracy less that of the best, in percentage points, with its 95% interval."),
+        Column("points", "Less the share of the best, in percentage points, with its 95% interval."),
         Column("prompt tokens", "Over all requests of a trial; ~ estimated.", "prompt\ntokens"),
         *((Column("cost per trial", "In US dollars.", "cost\n/trial", is_spare=True),) if has_costs else ()),
         *((Column("latency median", "Of a request.", "latency\nmedian", is_spare=True),) if has_latencies else ()),
     )
     is_one = len({each.arm.model for each in ranking.arms}) == 1
+    is_cut = any(each.arm.too_long for each in ranking.arms)
+    if is_cut:
+        columns = (columns[0], OF_ASKED, *columns[1:])
+    if is_partial := any(each.arm.scored != each.arm.planned for each in ranking.arms):
+        columns = (*columns, SCORED)
     rows = tuple(
-        _row(ranking, each, has_costs, has_latencies)._replace(
+        _row(ranking, each, has_costs, has_latencies, is_cut, is_partial)._replace(
             label=each.arm.toolset_label if is_one else each.arm.label
         )
         for each in ranking.arms
@@ -96,16 +107,20 @@ def ranking_table(ranking: Ranking) -> Table:
     return Table("toolset" if is_one else "model · toolset", columns, rows, name="ranking")
 
 
-def _row(ranking: Ranking, each: RankedArm, has_costs: bool, has_latencies: bool) -> Row:
-    arm, rate = each.arm, each.arm.accuracy
+def _row(
+    ranking: Ranking, each: RankedArm, has_costs: bool, has_latencies: bool, is_cut: bool, is_partial: bool
+) -> Row:
+    arm = each.arm
     mark = "" if arm.prompt_tokens_reported or arm.prompt_tokens is None else ESTIMATED
     cells = (
-        Proportion(rate.value, rate.low, rate.high, rate.numerator, rate.denominator),
+        proportion(arm.accuracy),
+        *((proportion(arm.right_of_asked),) if is_cut else ()),
         _STANDINGS[each.standing],
         Span(_points(ranking, each)),
         Span(mark + format_glance(arm.prompt_tokens)),
         *((Dollars(arm.cost_usd),) if has_costs else ()),
         *((Seconds(arm.latency_seconds),) if has_latencies else ()),
+        *((Count(arm.scored, arm.planned),) if is_partial else ()),
     )
     return Row(arm.label, cells)
 
@@ -122,7 +137,10 @@ def _points(ranking: Ranking, each: RankedArm) -> str:
 def conclusions(ranking: Ranking) -> Iterator[str]:
     """What these cases say, and what more of them would cost; names are as they come."""
     best, others = ranking.arms[0], [each for each in ranking.tied if each.standing is not Standing.BEST]
-    right = f"{format_share(best.arm.accuracy.value)} of {plural(ranking.cases, 'case')}"
+    rate = best.arm.right_of_asked
+    is_whole = rate.denominator == best.arm.planned == ranking.cases
+    right = format_share(rate.value)
+    right += f" of {describe_asked(rate.denominator, best.arm.too_long, 'case' if is_whole else 'trial')}"
     sure = "" if others else "; it is surely more accurate than every other"
     yield f"Most accurate as measured: {_name(best)}, right in {right}{sure}."
     if not others:
@@ -133,10 +151,11 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
         yield f"As good within {format_margin(ranking.margin)} points: {_names(as_good)}."
     if undecided:
         yield f"These cases cannot tell it from {_names(undecided)}."
+    them = "them" if len(ranking.tied_asked_most) == len(ranking.tied) else "those that most cases fit"
     if (cheapest := ranking.cheapest) is not None:
-        yield f"Cheapest of them: {_name(cheapest)}, {format_cost(cheapest.arm.cost_usd)} a trial."
+        yield f"Cheapest of {them}: {_name(cheapest)}, {format_cost(cheapest.arm.cost_usd)} a trial."
     if (fastest := ranking.fastest) is not None and not is_word_matching(fastest.arm.model):
-        yield f"Fastest of them: {_name(fastest)}, {format_seconds(fastest.arm.latency_seconds)} a request."
+        yield f"Fastest of {them}: {_name(fastest)}, {format_seconds(fastest.arm.latency_seconds)} a request."
     if undecided and ranking.cases_wanted is not None:
         cost = "" if not ranking.more_cost_usd else f", {format_cost(ranking.more_cost_usd)} more for these arms"
         yield f"About {format_glance(ranking.cases_wanted)} cases like these would decide every undecided arm{cost}."

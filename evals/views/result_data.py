@@ -20,6 +20,12 @@ class ResultArm:
     accuracy: Share | None = field(
         metadata=described("right by names, of the trials scored; null where none was", "share of trials")
     )
+    right_of_asked: Share | None = field(
+        metadata=described(
+            "right by names, of those too long for the model, too, which count as not right; null where none was asked",
+            "share of trials",
+        )
+    )
     prompt_tokens: Amount | None = field(
         metadata=described("of whole prompts over all requests, a trial; null where not known", "tokens")
     )
@@ -36,7 +42,7 @@ class ArmFinding:
 
 @dataclass(frozen=True, slots=True)
 class ResultData:
-    """What a run comes to: of several models, for the one whose recommended arm is right most often."""
+    """What a run comes to: of several models, for the one that is right most often of all asked."""
 
     title: str = field(metadata=described("the result as a title"))
     sentence: str = field(metadata=described("the result in one or two sentences"))
@@ -50,9 +56,9 @@ class ResultData:
     margin: Share = field(metadata=described("accuracy that may be lost, a fraction"))
     recommended: ResultArm | None = field(
         metadata=described(
-            "the arm to take: one that is surely more accurate than the reference by more than the margin; else the "
-            "one with the fewest prompt tokens that is surely not worse by more than it; else the reference; null "
-            "where there is nothing to choose between"
+            "the arm to take: one of the model that is surely more accurate than the reference by more than the "
+            "margin; else the one with the fewest prompt tokens that is surely not worse by more than it; else the "
+            "reference; null where there is nothing to choose between"
         )
     )
     reference: ResultArm | None = field(
@@ -63,7 +69,7 @@ class ResultData:
     )
     difference: float | None = field(
         metadata=described(
-            "accuracy of the recommended arm less that of the reference, a fraction; null where they are the same"
+            "of what is right of all asked, the recommended arm less the reference; null where they are the same"
         )
     )
     low: float | None = field(
@@ -73,7 +79,7 @@ class ResultData:
         metadata=described("upper bound of its 95% interval, a fraction; null where there is none")
     )
     compared_cases: Count | None = field(
-        metadata=described("cases that both were scored on; null where they are the same")
+        metadata=described("cases that the difference is over; null where they are the same")
     )
     tokens_saved: float | None = field(
         metadata=described(
@@ -124,4 +130,5 @@ def describe_result(result: RunResult) -> ResultData:
 def _arm(arm: ArmSummary | None) -> ResultArm | None:
     if arm is None:
         return None
-    return ResultArm(arm.model, arm.toolset, arm.variant, arm.accuracy.value, arm.prompt_tokens, arm.cost_usd)
+    right = arm.right_of_asked.value
+    return ResultArm(arm.model, arm.toolset, arm.variant, arm.accuracy.value, right, arm.prompt_tokens, arm.cost_usd)

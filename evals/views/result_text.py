@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
+from toolbelt.evals.analysis.comparison.number_format import (
+    describe_asked,
+    format_bounds,
+    format_margin,
+    format_points,
+)
 from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.running.top_up import times_epochs
-from toolbelt.render.numbers import ESTIMATED, format_cost, format_glance, format_percent, format_share
+from toolbelt.render.numbers import (
+    ESTIMATED,
+    format_cost,
+    format_glance,
+    format_percent,
+    format_share,
+)
 from toolbelt.text import plural
 
 NOT_AN_LLM = "word-matching baseline, not an LLM"
@@ -38,8 +49,10 @@ def result_title(result: RunResult) -> str:
     if reference is None:
         return f"{result.dataset}: nothing scored yet"
     if recommended is None:
-        right = f"{format_share(reference.accuracy.value)} right"
-        return f"{_name(result, reference)}: {right} over {plural(result.cases, 'case')} of {result.dataset}"
+        trials = plural(reference.right_of_asked.denominator, _noun(result, reference))
+        too_long = f", {reference.too_long:,} of them too long" if reference.too_long else ""
+        right = f"{format_share(reference.right_of_asked.value)} right over {trials}"
+        return f"{_name(result, reference)}: {right} of {result.dataset}{too_long}"
     if result.is_reference:
         if undecided := result.count(TradeOff.UNDECIDED):
             rivals = plural(undecided, "other toolset")
@@ -63,10 +76,14 @@ def _finding(result: RunResult) -> str:
     if reference is None:
         return "Nothing was scored yet, so there is no result."
     if recommended is None:
-        low, high = reference.accuracy.low, reference.accuracy.high
+        rate = reference.right_of_asked
+        low, high = rate.low, rate.high
         interval = "" if low is None or high is None else f" (95% interval {100 * low:.1f} to {100 * high:.1f})"
-        text = f"{_name(result, reference)} is right in {format_share(reference.accuracy.value)} of cases{interval}"
-        return f"{text}{_amounts(reference)}."
+        text = f"{_name(result, reference)} is right in {format_share(rate.value)} of {_asked(result, reference)}"
+        beside = ""
+        if (less := result.outdone) is not None:
+            beside = f"; {_name(result, less)}, which fewer cases fit, in {format_share(less.right_of_asked.value)}"
+        return f"{text}{interval}{_amounts(reference)}{beside}."
     if result.is_reference:
         return _stays(result, reference)
     contrast = result.contrast
@@ -74,6 +91,10 @@ def _finding(result: RunResult) -> str:
     figures = ""
     if contrast is not None and contrast.low is not None and contrast.high is not None:
         shares = f"{format_share(contrast.new)} against {format_share(contrast.old)} right"
+        if contrast.too_long or contrast.cases < result.cases:
+            of = "" if contrast.cases == result.cases else f"{contrast.cases:,} of "
+            shares += f" of {of}{plural(result.cases, 'case')} asked"
+            shares += f", {contrast.too_long:,} of them too long for one or both" if contrast.too_long else ""
         figures = f" ({shares}; difference {format_bounds(contrast.low, contrast.high, result.margin)} points)"
     text = f"Take {name}: it is {_gain(result, other)}{figures}"
     tokens = _saved_tokens(result, recommended, reference)
@@ -81,7 +102,7 @@ def _finding(result: RunResult) -> str:
 
 
 def _stays(result: RunResult, reference: ArmSummary) -> str:
-    less = result.count(TradeOff.LESS_ACCURATE, TradeOff.UNREACHABLE, TradeOff.TOO_LONG)
+    less, too_long = result.count(TradeOff.LESS_ACCURATE, TradeOff.UNREACHABLE), result.count(TradeOff.TOO_LONG)
     undecided = result.count(TradeOff.UNDECIDED)
     near = result.count(TradeOff.NOT_WORSE, TradeOff.MORE_ACCURATE)
     which = "which" if undecided == 1 else "one of which"
@@ -90,6 +111,7 @@ def _stays(result: RunResult, reference: ArmSummary) -> str:
         f"{count:,} {words}"
         for count, words in (
             (less, "less accurate or unable to reach the answer"),
+            (too_long, "too long for the model in cases that fit with it"),
             (undecided, f"undecided{wanted}"),
             (near, "as accurate, but not surely with fewer tokens"),
         )
@@ -97,7 +119,7 @@ def _stays(result: RunResult, reference: ArmSummary) -> str:
     ]
     name, margin = _name(result, reference), format_margin(result.margin)
     text = (
-        f"Stay with {name} ({format_share(reference.accuracy.value)} right{_amounts(reference)}): "
+        f"Stay with {name} ({_right(result, reference)}{_amounts(reference)}): "
         f"no smaller toolset is surely within {margin} points of it"
     )
     return f"{text} ({'; '.join(others)})." if others else f"{text}."
@@ -105,12 +127,39 @@ def _stays(result: RunResult, reference: ArmSummary) -> str:
 
 def _evidence(result: RunResult) -> str:
     epochs = times_epochs(result.epochs, result.arm_epochs)
-    others = (
-        f", the most accurate of {plural(result.models, 'model')}" if result.models > 1 and result.recommended else ""
-    )
-    model = f"; {describe_model(result.model)}{others}" if result.model else ""
+    model = f"; {describe_model(result.model)}{_lead(result)}" if result.model else ""
     unfinished = "" if result.is_complete else "; the run is not finished"
     return f"{plural(result.cases, 'case')}{epochs} of {result.dataset}{model}{unfinished}."
+
+
+def _lead(result: RunResult) -> str:
+    """How the model stands against the others; empty where it is the only one."""
+    lead = result.lead
+    if lead is None:
+        return ""
+    shown, best = result.recommended or result.reference, lead.arm
+    beside = [] if best is shown else [f"{format_share(best.right_of_asked.value)} right with {best.toolset_label}"]
+    beside += [f"tied with {plural(lead.tied, 'other')}"] if lead.tied else []
+    beside += [f"{lead.undecided:,} undecided"] if lead.undecided else []
+    most = "the most accurate" if lead.tied or lead.undecided else "surely the most accurate"
+    text = f", {most} of {plural(lead.models, 'model')}{' as measured' if lead.tied or lead.undecided else ''}"
+    return f"{text} ({'; '.join(beside)})" if beside else text
+
+
+def _right(result: RunResult, arm: ArmSummary) -> str:
+    """`82.5% right`, `15.0% right of 40 cases asked, 14 of them too long`."""
+    is_plain = not arm.too_long and arm.right_of_asked.denominator == arm.planned
+    of = "" if is_plain else f" of {_asked(result, arm)}"
+    return f"{format_share(arm.right_of_asked.value)} right{of}"
+
+
+def _asked(result: RunResult, arm: ArmSummary) -> str:
+    return describe_asked(arm.right_of_asked.denominator, arm.too_long, _noun(result, arm))
+
+
+def _noun(result: RunResult, arm: ArmSummary) -> str:
+    """What the share is of: cases, if each was asked once and has an answer; else trials."""
+    return "case" if arm.right_of_asked.denominator == arm.planned == result.cases else "trial"
 
 
 def _name(result: RunResult, arm: ArmSummary) -> str:

@@ -47,9 +47,9 @@ class CaseResult:
         """The attempts that count for that share."""
         return self.right if measure is Measure.ACCURACY else self.solved
 
-    def share(self, measure: Measure) -> float:
-        """The share of the scored attempts, of which there must be at least one."""
-        return self.count(measure) / self.scored
+    def trials(self, *, of_asked: bool) -> int:
+        """The attempts that a share is of: those scored; of all asked, those that were too long, too."""
+        return self.scored + self.too_long if of_asked else self.scored
 
     @property
     def too_long(self) -> int:
@@ -80,16 +80,28 @@ class CaseGroup:
         kind: What sort of cases they are.
         old: What became of each in the old arm.
         new: And in the new one.
+        of_asked: Whether what was too long counts as not right, as between arms of one run; else it is not compared.
     """
 
     kind: str
     old: CaseResult
     new: CaseResult
+    of_asked: bool = False
 
     @property
     def is_scored(self) -> bool:
         """Whether each arm has a scored attempt at least."""
         return bool(self.old.scored and self.new.scored)
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether each arm has an attempt at least that its share is of."""
+        return bool(self.old.trials(of_asked=self.of_asked) and self.new.trials(of_asked=self.of_asked))
+
+    def shares(self, measure: Measure) -> tuple[float, float]:
+        """`(new, old)` of a case that is compared."""
+        new, old = (tried.count(measure) / tried.trials(of_asked=self.of_asked) for tried in (self.new, self.old))
+        return new, old
 
     @property
     def is_whole(self) -> bool:
@@ -107,6 +119,11 @@ class CaseGroup:
         return self.has_fitted and bool(self.new.too_long)
 
     @property
+    def is_too_long(self) -> bool:
+        """Whether the case was too long in either arm, at any epoch."""
+        return bool(self.old.too_long or self.new.too_long)
+
+    @property
     def never_fits(self) -> bool:
         """Whether the case was too long in both arms, at every epoch."""
         return self.old.too_long == self.old.epochs and self.new.too_long == self.new.epochs
@@ -114,24 +131,38 @@ class CaseGroup:
     @property
     def may_be_loss(self) -> bool:
         """Whether unscored epochs may hide a loss; an old arm that could not answer had nothing to lose."""
-        return bool(self.old.in_doubt or self.new.in_doubt) or self.new.too_long > self.old.too_long
+        is_in_doubt = bool(self.old.in_doubt or self.new.in_doubt)
+        return is_in_doubt or (not self.of_asked and self.new.too_long > self.old.too_long)
 
     @property
     def may_be_gain(self) -> bool:
         """Whether unscored epochs may hide a gain, such as an answer where the old arm could give none."""
-        return bool(self.old.in_doubt or self.new.in_doubt) or self.old.too_long > self.new.too_long
+        is_in_doubt = bool(self.old.in_doubt or self.new.in_doubt)
+        return is_in_doubt or (not self.of_asked and self.old.too_long > self.new.too_long)
 
     def worst(self, measure: Measure) -> tuple[float, float] | None:
         """`(new, old)` if what is not scored were lost in the new arm and won in the old one; `None` where there was
         nothing to lose. What was too long was not won, and where it was in both it counts for neither.
         """
+        if self.of_asked:
+            return None if self.never_fits else (self._at_least(self.new, measure), self._at_most(self.old, measure))
         old = self.old.most(measure)
         return None if old is None else (self.new.least(measure, self._too_long_in_both), old)
 
     def best(self, measure: Measure) -> tuple[float, float] | None:
         """`(new, old)` the other way round; `None` where there was nothing to win."""
+        if self.of_asked:
+            return None if self.never_fits else (self._at_most(self.new, measure), self._at_least(self.old, measure))
         new = self.new.most(measure)
         return None if new is None else (new, self.old.least(measure, self._too_long_in_both))
+
+    @staticmethod
+    def _at_least(tried: CaseResult, measure: Measure) -> float:
+        return tried.count(measure) / tried.epochs
+
+    @staticmethod
+    def _at_most(tried: CaseResult, measure: Measure) -> float:
+        return (tried.count(measure) + tried.in_doubt) / tried.epochs
 
     @property
     def _too_long_in_both(self) -> int:

@@ -225,7 +225,8 @@ def _read_pairs(old: Side, new: Side, pairing: Pairing) -> Iterator[tuple[ArmNam
         epochs = min(old.about.epochs_of(old.arms[old_arm]), new.about.epochs_of(new.arms[new_arm]))
         shown, judged = _asked_in_both(old, new, before, after)
         shown, judged = _first_epochs(old, old_arm, shown, epochs), _first_epochs(new, new_arm, judged, epochs)
-        yield old.arms[old_arm], new.arms[new_arm], pair_cases(shown, judged, asked, epochs)
+        cases = pair_cases(shown, judged, asked, epochs, of_asked=pairing.is_within)
+        yield old.arms[old_arm], new.arms[new_arm], cases
 
 
 def _first_epochs(side: Side, arm: int, cases: Mapping[str, CaseEvidence], epochs: int) -> Mapping[str, CaseEvidence]:

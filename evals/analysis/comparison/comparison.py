@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from toolbelt.evals.analysis.comparison.reasons import ComparisonNote, Mismatch, Reason
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SideInfo
-from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
 
 MARGIN = 0.02
 """Share that may be lost by default: two points."""
@@ -40,7 +40,8 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One measure of two arms over the cases that both were scored on.
+    """One measure of two arms over the cases that both were scored on; of a share of arms of one run, over those that
+    were too long for either, too, which count as not right (rule V1).
 
     Figures are means over those cases, epochs averaged to their case; new − old.
 
@@ -57,8 +58,11 @@ class Contrast:
         p_value: Two-sided, not adjusted; `None` where there is no difference to test.
         adjusted_p: Adjusted over the verdicts of the command (Holm); `None` where no verdict is given.
         verdict: On a share, with the margin; `None` for an amount.
-        cases: How many both were scored on.
+        cases: How many those are.
         clusters: How many clusters of cases those are.
+        too_long: How many of those were too long for either arm and count as not right.
+        worst_low: Lower bound of the difference's interval if all that failed or was not run were lost; `None` where
+            nothing was.
         planned: How many each arm was to be asked; 0 where that is unknown.
         unanswered: Of how many of those a trial of either arm ended with an error or has not been run, which
             `toolbelt eval resume` makes up for.
@@ -86,6 +90,15 @@ class Contrast:
     differing: int | None = None
     method: str = ""
     reasons: tuple[Reason, ...] = ()
+    too_long: int = 0
+    worst_low: float | None = None
+
+    @property
+    def is_surely_more(self) -> bool:
+        """Whether a share is surely greater, by however little, whatever became of trials without an answer."""
+        is_certain = self.adjusted_p is not None and self.adjusted_p < SIGNIFICANT
+        is_more = self.low is not None and self.low > 0 and (self.worst_low is None or self.worst_low > 0)
+        return self.verdict is Verdict.NO_REGRESSION and is_certain and is_more
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,12 +338,13 @@ class ArmComparison:
         return f"{self.new.label} against {self.old.label}: {contrast.measure.value}{difference}, {verdict}"
 
     def verdict_by(self, measure: Measure) -> Verdict | None:
-        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), and none
-        where no case did before.
+        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), unless
+        more of all asked is surely right for that, and none where no case did before.
         """
-        if self.newly_overflowing:
+        contrast = self.contrast(measure)
+        if self.newly_overflowing and not (contrast.too_long and contrast.is_surely_more):
             return Verdict.REGRESSION
-        verdict = self.contrast(measure).verdict
+        verdict = contrast.verdict
         return Verdict.NO_REGRESSION if self.unfit is not None and verdict is not None else verdict
 
     def contrast(self, measure: Measure) -> Contrast:

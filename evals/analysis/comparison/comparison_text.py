@@ -82,11 +82,13 @@ def _verdict(contrast: Contrast, comparison: Comparison, pair: ArmComparison, ol
         return f"{_overflow(comparison, pair, new)}. {text}" if pair.newly_overflowing else text
     level, bounds = comparison.level, format_bounds(low, high, comparison.margin)
     over = f", over {contrast.cases:,} of {contrast.planned:,} cases" if contrast.cases < contrast.planned else ""
+    over += f", {contrast.too_long:,} of them too long for one or both" if contrast.too_long else ""
     interval = f"{format_level(level)} interval {bounds}{over}"
-    if pair.newly_overflowing:
+    if pair.newly_overflowing and not (contrast.too_long and contrast.is_surely_more):
         measure = contrast.measure.value
+        of = "Of all asked" if contrast.too_long else "Of the rest"
         rest = f"{measure} differs by {format_points(difference)} points ({interval})"
-        return f"{_overflow(comparison, pair, new)}. Of the rest, {rest}"
+        return f"{_overflow(comparison, pair, new)}. {of}, {rest}"
     beyond = f" by more than {format_margin(comparison.margin)} points" if comparison.margin else ""
     if contrast.verdict is Verdict.INSUFFICIENT_DATA:
         text = f"Whether {new} is worse than {old}{of}{beyond} cannot be decided"

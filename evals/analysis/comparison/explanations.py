@@ -43,7 +43,7 @@ def find_flips(
     Returns:
         Those that are kept, and counts of the others.
     """
-    changes = cases.take(lambda group: _change(group, measure) if group.is_scored else 0.0)
+    changes = cases.take(lambda group: _change(group, measure) if group.is_compared else 0.0)
     most = max(_LEAST_FLIPS, most // max(1, pairs))
     worse, better = np.flatnonzero(changes < 0), np.flatnonzero(changes > 0)
     for_worse = min(len(worse), max(most - len(better), most // 2))
@@ -85,7 +85,8 @@ def _first_epochs(
     table, places = (cases.old, cases.new)[side], cases.places[side][numbers]
 
     def shows(attempt: Attempt | None) -> bool:
-        return attempt is not None and attempt.is_scored and is_right_by(measure, attempt) == is_right
+        is_asked = attempt is not None and cases.is_of_share(attempt)
+        return attempt is not None and is_asked and is_right_by(measure, attempt) == is_right
 
     return places, np.argmax(table.by_end(shows, of=places), axis=1)
 
@@ -98,14 +99,14 @@ def part_by_kind(cases: PairedCases, measure: Measure = Measure.ACCURACY) -> tup
         measure: A share: what counts as right.
     """
     parts = []
-    for kind in dict.fromkeys(group.kind for group in cases.groups if group.is_scored):
-        of = cases.find(lambda group, kind=kind: group.is_scored and group.kind == kind)  # type: ignore[misc]
+    for kind in dict.fromkeys(group.kind for group in cases.groups if group.is_compared):
+        of = cases.find(lambda group, kind=kind: group.is_compared and group.kind == kind)  # type: ignore[misc]
         changes, old, new = (
-            cases.take(lambda group, value=value: value(group) if group.is_scored else 0.0, of=of)  # type: ignore[misc]
+            cases.take(lambda group, value=value: value(group) if group.is_compared else 0.0, of=of)  # type: ignore[misc]
             for value in (
                 lambda group: _change(group, measure),
-                lambda group: group.old.share(measure),
-                lambda group: group.new.share(measure),
+                lambda group: group.shares(measure)[1],
+                lambda group: group.shares(measure)[0],
             )
         )
         part = KindContrast(
@@ -121,7 +122,8 @@ def part_by_kind(cases: PairedCases, measure: Measure = Measure.ACCURACY) -> tup
 
 
 def _change(group: CaseGroup, measure: Measure) -> float:
-    return group.new.share(measure) - group.old.share(measure)
+    new, old = group.shares(measure)
+    return new - old
 
 
 NOTHING = ""
@@ -206,7 +208,8 @@ def find_contribution(cases: PairedCases) -> Contribution | None:
     """Divide a difference in accuracy between coverage and selection, whose product accuracy is.
 
     Shares are means over cases, epochs averaged to their case, as those of the contrast are, so that the parts add up
-    to its difference. Where an arm covers nothing, nothing is known of its selection, and all is coverage's doing.
+    to its difference. Where an arm covers nothing, nothing is known of its selection, and all is coverage's doing. Of
+    all asked, what was too long is not covered: no right answer could be reached.
 
     Args:
         cases: Of both arms.
@@ -214,13 +217,20 @@ def find_contribution(cases: PairedCases) -> Contribution | None:
     Returns:
         The parts; `None` where there are no cases.
     """
-    scored = [(group, count) for group, count in cases.count_groups() if group.is_scored]
-    if not scored:
+    compared = [(group, count) for group, count in cases.count_groups() if group.is_compared]
+    if not compared:
         return None
-    olds, news = [(group.old, count) for group, count in scored], [(group.new, count) for group, count in scored]
-    old_coverage, new_coverage = _mean_share(olds, _covered), _mean_share(news, _covered)
-    old_selection = _mean_share(olds, _right) / old_coverage if old_coverage else None
-    new_selection = _mean_share(news, _right) / new_coverage if new_coverage else None
+
+    def mean_share(arm: Callable[[CaseGroup], CaseResult], count: Callable[[CaseResult], int]) -> Fraction:
+        """Over cases, of the share of attempts, without rounding."""
+        total = Fraction(0)
+        for group, times in compared:
+            total += Fraction(count(arm(group)) * times, arm(group).trials(of_asked=cases.of_asked))
+        return total / sum(times for _, times in compared)
+
+    old_coverage, new_coverage = mean_share(_old, _covered), mean_share(_new, _covered)
+    old_selection = mean_share(_old, _right) / old_coverage if old_coverage else None
+    new_selection = mean_share(_new, _right) / new_coverage if new_coverage else None
     before = old_selection if old_selection is not None else new_selection or Fraction(0)
     after = new_selection if new_selection is not None else before
     return Contribution(
@@ -230,9 +240,17 @@ def find_contribution(cases: PairedCases) -> Contribution | None:
         new_coverage=float(new_coverage),
         old_selection=None if old_selection is None else float(old_selection),
         new_selection=None if new_selection is None else float(new_selection),
-        newly_uncovered=sum(count for group, count in scored if group.old.covered and not group.new.covered),
-        newly_covered=sum(count for group, count in scored if group.new.covered and not group.old.covered),
+        newly_uncovered=sum(count for group, count in compared if group.old.covered and not group.new.covered),
+        newly_covered=sum(count for group, count in compared if group.new.covered and not group.old.covered),
     )
+
+
+def _old(group: CaseGroup) -> CaseResult:
+    return group.old
+
+
+def _new(group: CaseGroup) -> CaseResult:
+    return group.new
 
 
 def _right(tried: CaseResult) -> int:
@@ -241,9 +259,3 @@ def _right(tried: CaseResult) -> int:
 
 def _covered(tried: CaseResult) -> int:
     return tried.covered
-
-
-def _mean_share(tried: Sequence[tuple[CaseResult, int]], count: Callable[[CaseResult], int]) -> Fraction:
-    """Mean over cases of the share of attempts, without rounding."""
-    total = sum((Fraction(count(case) * times, case.scored) for case, times in tried), Fraction(0))
-    return total / sum(times for _, times in tried)

@@ -26,10 +26,18 @@ _WAYS = MappingProxyType(
         Outcome.GAVE_UP: "given up",
         Outcome.TRUNCATED: "cut by the token limit",
         Outcome.REFUSED: "refused",
+        Outcome.CONTEXT_OVERFLOW: "too long for the model",
     }
 )
 _HOW_FIRST = frozenset(
-    {Outcome.REFUSED, Outcome.GAVE_UP, Outcome.TRUNCATED, Outcome.INVALID_ARGUMENTS, Outcome.WRONG_ARGUMENTS}
+    {
+        Outcome.CONTEXT_OVERFLOW,
+        Outcome.REFUSED,
+        Outcome.GAVE_UP,
+        Outcome.TRUNCATED,
+        Outcome.INVALID_ARGUMENTS,
+        Outcome.WRONG_ARGUMENTS,
+    }
 )
 """Outcomes where the end of the trial says more than the calls."""
 

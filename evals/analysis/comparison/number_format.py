@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toolbelt.text import plural
+
 _MOST_PLACES = 6
 
 
@@ -48,6 +50,11 @@ def places_for(bound: float, limits: tuple[float, ...]) -> int:
 
 def _side(value: float, limit: float) -> int:
     return (value > limit) - (value < limit)
+
+
+def describe_asked(trials: int, too_long: int, noun: str = "trial") -> str:
+    """What a share of all asked is of: `40 trials`, `40 trials asked, 14 of them too long`."""
+    return f"{plural(trials, noun)} asked, {too_long:,} of them too long" if too_long else plural(trials, noun)
 
 
 def format_level(level: float) -> str:

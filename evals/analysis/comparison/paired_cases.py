@@ -18,6 +18,7 @@ from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, No
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes
 from toolbelt.evals.analysis.evidence.case_table import CaseTable, as_table, count, take
 from toolbelt.evals.analysis.evidence.evidence import Attempt, CaseEvidence
+from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.clusters import count_different
 
 _ABSENT = -1
@@ -38,6 +39,8 @@ class PairedCases:
         places: Of each case, where it stands in the old arm and in the new one; below 0 where it is not.
         unread: How many more were to be asked, of which no trial has finished in either arm.
         epochs: How often each was to be asked.
+        of_asked: Whether what was too long counts as not right, as between arms of one run (rule V1); else it is not
+            compared, and a check of its own.
     """
 
     groups: tuple[CaseGroup, ...]
@@ -48,11 +51,16 @@ class PairedCases:
     places: tuple[Places, Places]
     unread: int = 0
     epochs: int = 1
+    of_asked: bool = False
     scored: Places = field(init=False)
     """The cases that each arm was scored on, by their number."""
+    compared: Places = field(init=False)
+    """Those that their shares are compared over: of all asked, those that were too long, too."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scored", self.find(lambda group: group.is_scored))
+        compared = self.find(lambda group: group.is_compared) if self.of_asked else self.scored
+        object.__setattr__(self, "compared", compared)
 
     def __len__(self) -> int:
         return len(self.group_of)
@@ -86,6 +94,10 @@ class PairedCases:
         place = int(self.places[0][number])
         return self.new.names.id(int(self.places[1][number])) if place == _ABSENT else self.old.names.id(place)
 
+    def is_of_share(self, attempt: Attempt) -> bool:
+        """Whether an attempt is one that shares are of."""
+        return attempt.is_scored or (self.of_asked and attempt.outcome is Outcome.CONTEXT_OVERFLOW)
+
     @property
     def planned(self) -> int:
         """Cases each arm was to be asked."""
@@ -93,12 +105,16 @@ class PairedCases:
 
     @property
     def incomplete(self) -> int:
-        """Cases of which not every epoch was scored in both arms, but for those that never fitted in either."""
+        """Cases of which not every epoch was scored in both arms, but for those that never fitted in either, and those
+        that count though they were too long.
+        """
+        if self.of_asked:
+            return self.unanswered
         return self.unread + self.count(lambda group: not (group.is_whole or group.never_fits))
 
     @property
     def never_fit(self) -> int:
-        """Cases that were too long in both arms, which count for neither."""
+        """Cases that were too long in both arms."""
         return self.count(lambda group: not group.is_whole and group.never_fits)
 
     @property
@@ -153,7 +169,7 @@ class PairedCases:
 
 
 def pair_cases(
-    old: Mapping[str, CaseEvidence], new: Mapping[str, CaseEvidence], cases: int, epochs: int
+    old: Mapping[str, CaseEvidence], new: Mapping[str, CaseEvidence], cases: int, epochs: int, *, of_asked: bool = False
 ) -> PairedCases:
     """Pair the cases of two arms.
 
@@ -162,6 +178,7 @@ def pair_cases(
         new: Of the new arm.
         cases: How many each arm was to be asked.
         epochs: How often each.
+        of_asked: Whether what was too long counts as not right.
     """
     before, after = as_table(old, epochs), as_table(new, epochs)
     after.share_names(before)
@@ -178,7 +195,7 @@ def pair_cases(
     for key in different.tolist():
         rest, last = divmod(key, len(results[1]))
         kind, first = divmod(rest, len(results[0]))
-        groups.append(CaseGroup(kinds[kind], results[0][first], results[1][last]))
+        groups.append(CaseGroup(kinds[kind], results[0][first], results[1][last], of_asked))
     return PairedCases(
         tuple(groups),
         group_of,
@@ -188,6 +205,7 @@ def pair_cases(
         places,
         max(0, cases - len(group_of)),
         epochs,
+        of_asked,
     )
 
 

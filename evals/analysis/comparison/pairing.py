@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.evidence.case_table import as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Side
-from toolbelt.evals.analysis.evidence.sides import choose_arms, find_arm
+from toolbelt.evals.analysis.evidence.sides import choose_arms, find_arm, find_arms, is_toolset_name
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import FULL, find_toolset, is_oracle
 
@@ -25,7 +25,7 @@ class Pairing:
         added: New arms that the old side lacks.
         is_within: Whether both sides are the same run, and its arms are the contrast.
         unfit: Arms of one run that are in no pair, as they do not fit their model and nothing of them was scored.
-        alone: Those that are in none, as no other of their model could be scored.
+        alone: Those that are in none, as there is no arm of their model to compare them with.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -55,8 +55,8 @@ def pair_by_names(
     Args:
         old: What is compared with.
         new: What is judged; the arms of `old` among each other, if `None`.
-        against: Name of the old arm that all others are compared with; each has its namesake, or the first of its own
-            model that was scored, if `None`.
+        against: Name of the old arm that all others are compared with, each with that of its own model where several
+            models have one; each has its namesake, or the first of its own model that was scored, if `None`.
         names: Of the arms that are judged; all if empty.
         by: Within one side and without `against`: whether toolsets or models are compared.
 
@@ -68,8 +68,7 @@ def pair_by_names(
         return _pair_within_by_names(old, against, names, by)
     chosen = choose_arms(new.arms, names) if names else tuple(range(len(new.arms)))
     if against is not None:
-        reference = find_arm(old.arms, against)
-        return Pairing(tuple((reference, place) for place in chosen))
+        return _pair_with_named(new.arms, chosen, old.arms, against, is_within=False)
     keys = {new.arms[place].key for place in chosen}
     candidates = [place for place, arm in enumerate(old.arms) if not names or arm.key in keys] or range(len(old.arms))
     paired = pair_arms([old.arms[place] for place in candidates], [new.arms[place] for place in chosen])
@@ -88,7 +87,7 @@ def _pair_within_by_names(side: Side, against: str | None, names: Sequence[str],
             f"toolbelt eval compare {side.about.name} B"
         )
     if against is not None:
-        within = pair_within(side.arms, find_arm(side.arms, against))
+        within = pair_against(side.arms, against)
     elif by is Contrasted.MODEL:
         within = _pair_models(side)
     else:
@@ -146,6 +145,38 @@ def pair_arms(old: Sequence[ArmName], new: Sequence[ArmName], against: int | Non
         missing=tuple(position for position, arm in enumerate(old) if arm.key not in known),
         added=tuple(position for position in range(len(new)) if position not in paired),
     )
+
+
+def pair_against(arms: Sequence[ArmName], against: str) -> Pairing:
+    """Hold the arms of a run against the one of that name: a toolset's against that of their own model.
+
+    Args:
+        arms: Of the run.
+        against: Its name.
+
+    Returns:
+        The pairs; `alone` are arms whose model has no arm of that name, if others have.
+
+    Raises:
+        NotFoundError: no arm has the name.
+        ToolbeltError: several arms of a model have it.
+    """
+    return replace(_pair_with_named(arms, range(len(arms)), arms, against, is_within=True), is_within=True)
+
+
+def _pair_with_named(
+    new: Sequence[ArmName], chosen: Sequence[int], old: Sequence[ArmName], name: str, *, is_within: bool
+) -> Pairing:
+    """Each chosen arm with the old one of that name, of its own model where that is the name of a toolset."""
+    places = find_arms(old, name)
+    references = {old[place].model: place for place in places}
+    if len(references) < len(places):
+        find_arm(old, name)  # which refuses a name that several arms have
+    judged = [place for place in chosen if not (is_within and place in places)]
+    pairs = tuple((references[new[at].model], at) for at in judged if new[at].model in references)
+    if len(places) == 1 and not (is_toolset_name(old[places[0]], name) and pairs):
+        return Pairing(tuple((places[0], at) for at in judged))
+    return Pairing(pairs, alone=tuple(at for at in judged if new[at].model not in references))
 
 
 def pair_within(arms: Sequence[ArmName], against: int = 0) -> Pairing:

@@ -75,6 +75,10 @@ def _p_values(reason: UncertainLoss) -> str:
 
 
 def _unscored_cases(reason: UnscoredCases) -> str:
+    if not reason.cases and reason.never_fit and reason.bound is not None:
+        fit = "fits" if reason.never_fit == 1 else "fit"
+        without = f"Without the {plural(reason.never_fit, 'case')} that {fit} the window in neither arm"
+        return f"{without}, the lower bound is {format_bound(reason.bound, reason.margin)} points."
     who = "Not all cases of other arms are scored"
     if reason.cases:
         who = describe_incomplete(reason.cases, reason.planned, reason.epochs)
@@ -93,16 +97,19 @@ def describe_incomplete(incomplete: int, planned: int, epochs: int) -> str:
     return f"{incomplete:,} of {plural(planned, 'case')} {'is' if incomplete == 1 else 'are'} {how}"
 
 
-def describe_never_fit(count: int, *, is_more: bool = False) -> str:
+def describe_never_fit(count: int, *, is_more: bool = False, are_wrong: bool = False) -> str:
     """`13 cases fit the window in neither arm and count for neither`.
 
     Args:
         count: How many, 1 or more.
         is_more: Whether other cases were mentioned before.
+        are_wrong: Whether they count as not right in both.
     """
     cases = f"{count:,} more" if is_more else plural(count, "case")
     fit, counts = ("fits", "counts") if count == 1 else ("fit", "count")
-    return f"{cases} {fit} the window in neither arm and {counts} for neither"
+    return (
+        f"{cases} {fit} the window in neither arm and {counts} {'as not right in both' if are_wrong else 'for neither'}"
+    )
 
 
 # What differs between two sides
@@ -247,7 +254,7 @@ def _describe_note(note: ComparisonNote, comparison: Comparison) -> str:
         case CasesNote():
             old = comparison.old
             cases = (
-                describe_never_fit(note.cases)
+                describe_never_fit(note.cases, are_wrong=comparison.is_within)
                 if note.problem is CasesProblem.NEVER_FIT
                 else describe_incomplete(note.cases, old.cases, old.epochs)
             )
@@ -318,7 +325,7 @@ def _arms_note(note: ArmsNote, comparison: Comparison) -> str:
         case ArmsNote.UNFIT:
             return f"Not compared, as nothing fits: {name_arms(comparison.unfit)}."
         case ArmsNote.ALONE:
-            which = "as there is no other of the same model to compare with"
+            which = "as there is no arm of the same model to compare with"
             return f"Not compared, {which}: {name_arms(comparison.alone)}."
         case _:
             assert_never(note)

@@ -8,6 +8,10 @@ A prompt that does not fit the window is no such doubt: it would not fit again, 
 So an epoch that was too long in both arms counts for neither. One that was in the old arm alone is no loss, whatever
 the new one made of it (there was nothing to lose), but may be a gain. One that was in the new arm alone may be a loss;
 where the case had always fitted the arms have regressed (`ArmComparison.verdict`), whatever the share says.
+
+Arms of one run are choices, of which one would meet all cases. So their shares are of all asked, and what was too long
+is not right, in either arm (rule V1). Cases that fit neither make a difference look small: `no_regression` has to hold
+without them, too.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from itertools import islice
 
 import numpy as np
 
-from toolbelt.evals.analysis.comparison.case_groups import CaseGroup, CaseResult, Places
+from toolbelt.evals.analysis.comparison.case_groups import CaseGroup, Places
 from toolbelt.evals.analysis.comparison.comparison import Contrast, Measure
 from toolbelt.evals.analysis.comparison.paired_cases import PairedCases, add_up
 from toolbelt.evals.analysis.comparison.reasons import (
@@ -125,31 +129,32 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
     """
     doubt = UnscoredCounts(cases.planned, cases.epochs, cases.may_be_losses, cases.may_be_gains, cases.never_fit)
     contrast = Contrast(measure, planned=cases.planned, unanswered=cases.unanswered)
-    scored = [
-        (group.new.share(measure), group.old.share(measure)) if group.is_scored else None for group in cases.groups
-    ]
-    difference = _difference(_count_clusters(cases, scored, cases.scored), settings)
-    if difference is None:
+    shares = [group.shares(measure) if group.is_compared else None for group in cases.groups]
+    difference = _difference(_count_clusters(cases, shares, cases.compared), settings)
+    if difference is None or (cases.of_asked and cases.never_fit == len(cases.compared)):
         return UnjudgedContrast(contrast, doubt)
     contrast = replace(
         contrast,
-        old=_mean_share(cases, lambda group: group.old, measure),
-        new=_mean_share(cases, lambda group: group.new, measure),
+        old=_mean_share(cases, lambda group: group.shares(measure)[1]),
+        new=_mean_share(cases, lambda group: group.shares(measure)[0]),
         difference=difference.difference,
         low=difference.low,
         high=difference.high,
         p_value=difference.p_value,
-        cases=len(cases.scored),
+        cases=len(cases.compared),
         clusters=difference.clusters,
-        differing=cases.count(lambda group: group.is_scored and group.old.share(measure) != group.new.share(measure)),
+        too_long=cases.count(lambda group: cases.of_asked and group.is_compared and group.is_too_long),
+        differing=cases.count(lambda group: group.is_compared and len(set(group.shares(measure))) > 1),
         method=difference.method.value,
     )
     finding = UnjudgedContrast(contrast, doubt)
-    if not (doubt.may_be_losses or doubt.may_be_gains):
+    if not (doubt.may_be_losses or doubt.may_be_gains or (cases.of_asked and doubt.never_fit)):
         return finding
     worst = _count_clusters(cases, [group.worst(measure) for group in cases.groups])
     worst[((0.0, 1.0),)] += cases.unread
-    finding = replace(finding, worst=_difference(worst, settings))
+    if (least := _difference(worst, settings)) is not None:
+        contrast = replace(contrast, worst_low=least.low)
+    finding = replace(finding, contrast=contrast, worst=least)
     if difference.p_value < SIGNIFICANT:  # else nothing comes of it, here or in other arms
         best = _count_clusters(cases, [group.best(measure) for group in cases.groups])
         best[((1.0, 0.0),)] += cases.unread
@@ -157,11 +162,9 @@ def find_difference(cases: PairedCases, measure: Measure, settings: IntervalSett
     return finding
 
 
-def _mean_share(cases: PairedCases, arm: Callable[[CaseGroup], CaseResult], measure: Measure) -> float:
-    def share(group: CaseGroup) -> float:
-        return arm(group).share(measure) if group.is_scored else 0.0
-
-    return add_up(cases.take(share, of=cases.scored)) / len(cases.scored)
+def _mean_share(cases: PairedCases, share: Callable[[CaseGroup], float]) -> float:
+    of = cases.compared
+    return add_up(cases.take(lambda group: share(group) if group.is_compared else 0.0, of=of)) / len(of)
 
 
 def _count_clusters(

@@ -123,6 +123,11 @@ _WAYS: tuple[Callable[[ArmName], tuple[str, ...]], ...] = (
 """Names of an arm, the longest first."""
 
 
+def is_toolset_name(arm: ArmName, name: str) -> bool:
+    """Whether an arm goes by a name that says nothing of its model."""
+    return _normal(name) in map(_normal, filter(None, (arm.toolset_label, arm.toolset, arm.variant)))
+
+
 def _normal(name: str) -> str:
     return _BETWEEN.sub(" ", name).strip().casefold()
 

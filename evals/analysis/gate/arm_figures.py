@@ -35,7 +35,7 @@ class ArmFigures:
         overflows: Trials that did not fit the model's window.
         clusters: Clusters of cases with a scored trial.
         low: Lower bound of the share that is right, of all planned, with those unscored counted as wrong.
-        high: Upper bound, with those unscored counted as right.
+        high: Upper bound, with those that failed or were not run counted as right; what did not fit is not right.
     """
 
     name: ArmName
@@ -53,8 +53,8 @@ class ArmFigures:
 
     @property
     def share(self) -> float | None:
-        """Right ones of the scored; `None` where there are none."""
-        return self.right / self.scored if self.scored else None
+        """Right ones of all asked, of which what did not fit is not right; `None` where nothing was scored."""
+        return self.right / (self.scored + self.overflows) if self.scored else None
 
 
 def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
@@ -73,10 +73,11 @@ def read_figures(side: Side, arm: int, measure: Measure) -> ArmFigures:
         counts[attempt.outcome] += trials
     scored = cases.by_end(lambda end: end is not None and end.is_scored)
     right = cases.by_end(lambda end: end is not None and end.is_scored and is_right_by(measure, end))
+    is_open = cases.by_end(lambda end: end is None or end.outcome is Outcome.ERROR)
     is_tried = scored.any(axis=1)
     unread = max(0, about.cases - len(cases))
     low, _ = _bounds(cases, right, [(0, epochs)] * unread)
-    _, high = _bounds(cases, right | ~scored, [(epochs, epochs)] * unread)
+    _, high = _bounds(cases, right | is_open, [(epochs, epochs)] * unread)
     return ArmFigures(
         side.arms[arm],
         cases=int(is_tried.sum()),

@@ -312,8 +312,10 @@ def _minimum(reason: MinimumShare, verdict: Verdict) -> str:
         if 0 < arm.overflows == arm.finished:
             return f"{nothing}, as nothing fits the model's window; name with --arm those that must reach it"
         return nothing
-    unscored = arm.planned - arm.scored
-    figures = f"{share:.1%} of {arm.scored:,} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
+    unscored = arm.planned - arm.scored - arm.overflows
+    asked = f"{arm.scored + arm.overflows:,}"
+    asked += f" asked, {arm.overflows:,} of them too long" if arm.overflows else ""
+    figures = f"{share:.1%} of {asked} ({100 * arm.low:.1f} to {100 * arm.high:.1f}), {least:.1%} is the least"
     bounded = f"; {unscored:,} unscored may have gone either way" if unscored else ""
     is_unsure = verdict is Verdict.INSUFFICIENT_DATA
     return f"{figures}{bounded}{'; too few cases to tell which side of it the truth is' if is_unsure else ''}"

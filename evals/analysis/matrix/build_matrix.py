@@ -95,7 +95,7 @@ def _count_tools(arms: Sequence[ArmSummary]) -> dict[str, float]:
 
 
 def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str, float]) -> Cell:
-    overflowed = arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
+    overflowed = arm.too_long
     errors = arm.outcomes.get(Outcome.ERROR, 0)
     tokens = arm.offered_tokens
     state = _state(arm, overflowed)
@@ -107,6 +107,7 @@ def _cell(place: int, arm: ArmSummary, limits: ModelLimits, counts: Mapping[str,
         arm=place,
         verdict=None if tokens is None else _fit_verdict(arm, limits, tokens, tools),
         accuracy=arm.accuracy,
+        right_of_asked=arm.right_of_asked,
         planned=arm.planned,
         scored=arm.scored,
         overflowed=overflowed,

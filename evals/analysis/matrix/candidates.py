@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from toolbelt.evals.analysis.matrix.cell import Cell, CellState
 from toolbelt.evals.analysis.matrix.matrix import Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
-from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import find_toolset, parse_toolset
 
 _FEW = 0.05
@@ -43,18 +42,7 @@ def is_answered(arm: ArmSummary) -> bool:
 
 def count_unanswered(arm: ArmSummary) -> int:
     """Trials that failed or were not run; what was too long for the model is known to be."""
-    return arm.planned - arm.scored - count_too_long(arm)
-
-
-def count_too_long(arm: ArmSummary) -> int:
-    """Trials that did not fit the model."""
-    return arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
-
-
-def share_right(arm: ArmSummary) -> float:
-    """Share of trials that were right, of those scored and those too long for the model; it orders, and is no score."""
-    trials = arm.accuracy.denominator + count_too_long(arm)
-    return arm.accuracy.numerator / trials if trials else 0.0
+    return arm.planned - arm.scored - arm.too_long
 
 
 def count_calls(arm: ArmSummary) -> tuple[int, int]:

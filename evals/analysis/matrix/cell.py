@@ -62,6 +62,7 @@ class Cell:
         verdict: Whether what is offered at the first request fits, by the mean of its definitions; `None` if nothing
             was offered.
         accuracy: Right by names, of those scored.
+        right_of_asked: Of those too long for the model, too, which count as not right.
         planned: Trials planned.
         scored: Trials that say something.
         overflowed: Trials that were too long for the model.
@@ -81,6 +82,7 @@ class Cell:
     arm: int | None = None
     verdict: FitVerdict | None = None
     accuracy: Rate = field(default_factory=Rate)
+    right_of_asked: Rate = field(default_factory=Rate)
     planned: int = 0
     scored: int = 0
     overflowed: int = 0
@@ -92,3 +94,7 @@ class Cell:
     reasons: tuple[CellReason, ...] = ()
     turned_away: int = 0
     too_many_tools: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.overflowed:
+            object.__setattr__(self, "right_of_asked", self.accuracy)

@@ -17,13 +17,12 @@ from toolbelt.evals.analysis.matrix.candidates import (
     is_same_toolset,
     may_suit,
     other_cells,
-    share_right,
     size_key,
 )
 from toolbelt.evals.analysis.matrix.cell import Cell
 from toolbelt.evals.analysis.matrix.explain_pick import find_pick_reasons
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary, is_outdone, rank_key
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import parse_toolset
 
@@ -38,7 +37,8 @@ class _ModelCandidates:
         answered: Those of them that enough is known of.
         best: Of these, the one that answers best; `None` if there is none.
         level: Level of the intervals that compare the smaller ones with it.
-        idle: Positions of those that enough is known of, and that it hardly ever calls a right tool with.
+        never_calls: Positions of those that enough is known of, and that it hardly ever calls a right tool with.
+        outdone: Positions of those that another arm, which was asked more, is right as often as.
     """
 
     model: str
@@ -47,6 +47,7 @@ class _ModelCandidates:
     best: int | None
     level: float = LEVEL
     never_calls: tuple[int, ...] = ()
+    outdone: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,18 @@ def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _
     able = [place for place in assignable if place not in never_calls]
     answered = [place for place in able if is_answered(arms[place])]
     # The first of equals is the smallest.
-    best = max(answered or able, key=lambda place: share_right(arms[place]), default=None)
+    best = min(answered or able, key=lambda place: rank_key(arms[place])[:2], default=None)
+    known = [arms[place] for place in assignable]
     # What turned out to be idle might have been chosen, too.
     smaller = 0 if best is None else assignable.index(best)
     return _ModelCandidates(
-        model, tuple(able), tuple(answered), best, family_level(smaller), tuple(sorted(never_calls))
+        model,
+        tuple(able),
+        tuple(answered),
+        best,
+        family_level(smaller),
+        tuple(sorted(never_calls)),
+        frozenset(place for place in able if is_outdone(arms[place], known)),
     )
 
 
@@ -159,7 +167,7 @@ def _contrast_arms(
     for number, pair in enumerate(pairs):
         # What is in the pair before, too, as the best of a model is in all of its pairs, is read once.
         evidence = {arm: evidence[arm] if arm in evidence else side.read(arm) for arm in (pair.old, pair.new)}
-        cases = pair_cases(evidence[pair.old], evidence[pair.new], about.cases, about.epochs)
+        cases = pair_cases(evidence[pair.old], evidence[pair.new], about.cases, about.epochs, of_asked=True)
         findings.append(find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES)))
         overflowing.append(cases.count(lambda group: group.newly_overflows))
         if advance is not None:
@@ -182,7 +190,7 @@ def _smaller(group: _ModelCandidates, candidates: Sequence[Candidate], arms: Seq
     for candidate in candidates:
         if candidate.arm == group.best:
             return None
-        if candidate.holds and candidate.arm in _others(group, arms):
+        if candidate.holds and candidate.arm not in group.outdone and candidate.arm in _others(group, arms):
             return candidate.arm
     return None
 
@@ -208,7 +216,7 @@ def _pick(
     pick = Pick(
         group.model, best, candidates=candidates, rivals=rivals, level=group.level, never_calls=group.never_calls
     )
-    if best is None or not group.answered or side.about.drafts or share_right(arms[best]) <= margin:
+    if best is None or not group.answered or side.about.drafts or (arms[best].right_of_asked.value or 0.0) <= margin:
         return pick
     others = other_cells(pick, arms, [cell for (model, _), cell in cells.items() if model == group.model])
     if not others:

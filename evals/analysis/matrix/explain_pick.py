@@ -15,7 +15,6 @@ from toolbelt.evals.analysis.matrix.candidates import (
     is_assignable,
     may_suit,
     other_cells,
-    share_right,
 )
 from toolbelt.evals.analysis.matrix.cell import Cell, CellState
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
@@ -72,9 +71,15 @@ class _Context:
         """The label of the arm's toolset."""
         return self.arms[arm].toolset_label
 
+    def loses_by_length_alone(self, arm: int) -> bool:
+        """Whether an arm is as accurate as the best, within the margin, of what each was scored on."""
+        best = self.pick.best
+        shares = [self.arms[place].accuracy.value or 0.0 for place in (arm, arm if best is None else best)]
+        return shares[0] - shares[1] > -self.margin
+
     def measured(self, arm: int) -> MeasuredToolset:
         """The arm's accuracy."""
-        return MeasuredToolset(self.name(arm), self.arms[arm].accuracy, self.arms[arm].scored)
+        return MeasuredToolset(self.name(arm), self.arms[arm].right_of_asked, self.arms[arm].too_long)
 
 
 def find_pick_reasons(
@@ -150,9 +155,10 @@ def _explain_no_choice(context: _Context, best: int) -> PickReason:
         return UnreviewedCases(measured, context.about.drafts, context.about.cases)
     if not is_answered(arm):
         return TooFewAnswers(measured, _count_missing(arm))
-    if share_right(arm) > context.margin:
+    right = arm.right_of_asked.value or 0.0
+    if right > context.margin:
         return OnlyOneAsked(measured)
-    if context.margin > MARGIN and share_right(arm):
+    if context.margin > MARGIN and right:
         return WideMargin(measured, context.margin)
     return HardlyRight(measured, context.margin)
 
@@ -221,8 +227,7 @@ def _find_too_long(context: _Context) -> Iterator[TooLongToolsets]:
     for candidate in context.pick.candidates:
         if candidate.arm in (context.pick.choice, context.pick.best):
             break
-        contrast = candidate.contrast
-        if candidate.overflowing and contrast is not None and (contrast.difference or 0.0) > -context.margin:
+        if candidate.overflowing and context.loses_by_length_alone(candidate.arm):
             too_long.append((context.name(candidate.arm), candidate.overflowing))
     if too_long:
         yield TooLongToolsets(tuple(too_long))

@@ -58,6 +58,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "arm": cell.arm,
         "verdict": None if cell.verdict is None else cell.verdict.value,
         "accuracy": to_json(cell.accuracy),
+        "right_of_asked": to_json(cell.right_of_asked),
         "planned": cell.planned,
         "scored": cell.scored,
         "overflowed": cell.overflowed,

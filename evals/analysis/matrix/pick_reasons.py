@@ -19,13 +19,13 @@ class MeasuredToolset:
 
     Attributes:
         toolset: Its label.
-        accuracy: Right by names, of those scored.
-        scored: Trials that were scored.
+        right_of_asked: Right by names, of all asked.
+        too_long: Of those, trials that were too long for the model.
     """
 
     toolset: str
-    accuracy: Rate
-    scored: int
+    right_of_asked: Rate
+    too_long: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,12 @@ from typing import assert_never
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
 from toolbelt.evals.analysis.comparison.comparison_text import format_advice
-from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_margin, format_points
+from toolbelt.evals.analysis.comparison.number_format import (
+    describe_asked,
+    format_bounds,
+    format_margin,
+    format_points,
+)
 from toolbelt.evals.analysis.matrix.matrix import Pick
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_reasons import (
@@ -97,11 +102,16 @@ def _points(margin: float) -> str:
 
 
 def _share(best: MeasuredToolset) -> str:
-    return format_accuracy(best.accuracy)
+    share = format_accuracy(best.right_of_asked)
+    return f"{share} of {_asked(best)}" if best.too_long else share
+
+
+def _asked(best: MeasuredToolset) -> str:
+    return describe_asked(best.right_of_asked.denominator, best.too_long)
 
 
 def _as_measured(best: MeasuredToolset) -> str:
-    return f"{best.toolset} is the best as measured ({_share(best)} of {plural(best.scored, 'trial')})"
+    return f"{best.toolset} is the best as measured ({format_accuracy(best.right_of_asked)} of {_asked(best)})"
 
 
 # Why there is no choice

@@ -1,4 +1,4 @@
-"""Models × toolsets of a run in one ranking: by accuracy, with ties, beside cost and latency (rules E6 and E7)."""
+"""Models × toolsets of a run in one ranking, by what is right of all asked (rules V1, E6 and E7)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Contrast, Measure, find_margin
 from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
 from toolbelt.evals.analysis.evidence.evidence import Side
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary, asked_most, rank_key
 from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.toolsets.spec import is_oracle
 
 
 class Standing(StrEnum):
@@ -36,7 +35,7 @@ class RankedArm:
         place: Its position among the run's arms.
         arm: Its measures.
         standing: Against the best.
-        contrast: Of accuracy, this arm less the best; `None` for the best.
+        contrast: Of what is right of all asked, this arm less the best; `None` for the best.
         cost_rank: From 1, the cheapest first, equals alike; `None` where its price is unknown.
         latency_rank: From 1, the fastest first; `None` where it is unknown.
     """
@@ -56,7 +55,7 @@ class RankedArm:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The arms of a run that can be used, the most accurate first.
+    """The arms of a run that can be used, those that are right most often of all asked first (rule V1).
 
     Attributes:
         run: Its id.
@@ -82,19 +81,29 @@ class Ranking:
         return tuple(arm for arm in self.arms if arm.is_tied)
 
     @property
+    def tied_asked_most(self) -> tuple[RankedArm, ...]:
+        """Those of them whose costs and latencies are of as many cases as any arm's."""
+        fitting = asked_most([each.arm for each in self.arms])
+        return tuple(each for each in self.tied if each.arm in fitting)
+
+    @property
     def cheapest(self) -> RankedArm | None:
-        """The cheapest of the tied arms; `None` where their prices are unknown or all the same."""
-        known = [arm for arm in self.tied if arm.cost_rank is not None]
+        """The cheapest of those tied arms; `None` where their prices are unknown or all the same."""
+        known = [arm for arm in self.tied_asked_most if arm.cost_rank is not None]
         if len({arm.arm.cost_usd for arm in known}) < 2:
             return None
         return min(known, key=lambda arm: arm.cost_rank or 0)
 
     @property
     def fastest(self) -> RankedArm | None:
-        """The fastest of the tied arms, by its median request; models that run in this process are left out, whose
+        """The fastest of those tied arms, by its median request; models that run in this process are left out, whose
         latency says nothing of a model's.
         """
-        known = [arm for arm in self.tied if arm.latency_rank is not None and not is_word_matching(arm.arm.model)]
+        known = [
+            each
+            for each in self.tied_asked_most
+            if each.latency_rank is not None and not is_word_matching(each.arm.model)
+        ]
         return min(known, key=lambda arm: arm.latency_rank or 0, default=None)
 
 
@@ -117,10 +126,10 @@ def rank_arms(
     from toolbelt.evals.analysis.comparison.pairing import Pairing
 
     margin = find_margin(side.about, margin)
-    usable = [place for place, arm in enumerate(summary.arms) if arm.scored and not _is_for_orientation(arm)]
+    usable = [place for place, arm in enumerate(summary.arms) if arm.scored and not arm.is_for_orientation]
     if len(usable) < 2:
         return None
-    usable.sort(key=lambda place: _rank_key(summary.arms[place]))
+    usable.sort(key=lambda place: rank_key(summary.arms[place]))
     best, *others = usable
     pairing = Pairing(tuple((best, place) for place in others), is_within=True)
     comparison = compare_arms(
@@ -154,6 +163,7 @@ def ranking_data(ranking: Ranking) -> dict[str, Any]:
                 "toolset": each.arm.toolset,
                 "standing": each.standing.value,
                 "accuracy": each.arm.accuracy.value,
+                "right_of_asked": each.arm.right_of_asked.value,
                 "difference": None if each.contrast is None else each.contrast.difference,
                 "low": None if each.contrast is None else each.contrast.low,
                 "high": None if each.contrast is None else each.contrast.high,
@@ -168,19 +178,12 @@ def ranking_data(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _is_for_orientation(arm: ArmSummary) -> bool:
-    return bool(arm.variant) or is_oracle(arm.toolset)
-
-
-def _rank_key(arm: ArmSummary) -> tuple[float, float]:
-    """The most accurate first; of equals, the one with the fewest prompt tokens."""
-    return -(arm.accuracy.value or 0.0), arm.prompt_tokens or 0.0
-
-
 def _standing(pair: ArmComparison) -> Standing:
-    if pair.verdict is Verdict.REGRESSION:
+    verdict = pair.main_contrast.verdict
+    if verdict is Verdict.REGRESSION:
         return Standing.WORSE
-    return Standing.AS_GOOD if pair.verdict is Verdict.NO_REGRESSION else Standing.UNDECIDED
+    is_as_good = verdict is Verdict.NO_REGRESSION and not pair.newly_overflowing
+    return Standing.AS_GOOD if is_as_good else Standing.UNDECIDED
 
 
 def _ranks(values: Sequence[float | None]) -> list[int | None]:

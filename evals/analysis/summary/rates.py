@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,17 +20,19 @@ _RIGHT = frozenset(outcome.value for outcome in Outcome if outcome.is_right_by_n
 
 @dataclass(frozen=True, slots=True)
 class RateQuery:
-    """A rate as two SQL expressions over a scored row of `trials`.
+    """A rate as two SQL expressions over a row of `trials`.
 
     Attributes:
         numerator: How many did.
         denominator: Of how many; NULL or 0 where the row has no part in the rate.
         outcomes: The outcomes that count in the numerator.
+        of: Those that count in the denominator.
     """
 
     numerator: str
     denominator: str
     outcomes: frozenset[str] = SCORED
+    of: frozenset[str] = SCORED
 
     @property
     def whole_numerator(self) -> str:
@@ -52,6 +54,8 @@ RATES: Mapping[str, RateQuery] = MappingProxyType(
     {
         # An uncovered case is never right (rule E5).
         "accuracy": RateQuery("covered", "1", _RIGHT),
+        # What did not fit was asked, and is not right (rule V1).
+        "right_of_asked": RateQuery("covered", "1", _RIGHT, SCORED | {Outcome.CONTEXT_OVERFLOW.value}),
         "solved": RateQuery("covered", "1", frozenset({Outcome.CORRECT.value})),
         "coverage": RateQuery("covered", "1"),
         "surfaced": RateQuery("surfaced", "1"),
@@ -106,13 +110,20 @@ def count_clusters(connection: sqlite3.Connection, run: str, names: Collection[s
         run: Its id.
         names: Of the rates wanted.
     """
-    if not names:
-        return {}
+    counts: dict[tuple[int, str], Counter[tuple[int, int]]] = {}
+    for of in dict.fromkeys(RATES[name].of for name in names):
+        counts |= _count_clusters(connection, run, [name for name in names if RATES[name].of == of], of)
+    return counts
+
+
+def _count_clusters(
+    connection: sqlite3.Connection, run: str, names: Sequence[str], of_outcomes: frozenset[str]
+) -> dict[tuple[int, str], Counter[tuple[int, int]]]:
     sums = ", ".join(f"sum({RATES[name].whole_numerator}), sum({RATES[name].denominator})" for name in names)
     counts: dict[tuple[int, str], Counter[tuple[int, int]]] = {}
     # Names and expressions are this package's own.
     rows = connection.execute(
-        f"SELECT arm, {sums} FROM trials WHERE run = ? AND outcome IN ({quoted(SCORED)}) GROUP BY arm, cluster",  # noqa: S608
+        f"SELECT arm, {sums} FROM trials WHERE run = ? AND outcome IN ({quoted(of_outcomes)}) GROUP BY arm, cluster",  # noqa: S608
         (run,),
     )
     for arm, *values in rows:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from toolbelt.evals.analysis.summary.responses import ModelResponses
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.toolsets.spec import shorten_toolset
+from toolbelt.evals.toolsets.spec import is_oracle, shorten_toolset
 from toolbelt.text import plural
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
@@ -79,6 +80,14 @@ class ArmSummary:
         default=0, metadata=described("that say something about the choice: the others are in no rate", "trials")
     )
     accuracy: Rate = field(default=Rate(), metadata=described("right by names, of those scored", "share of trials"))
+    right_of_asked: Rate = field(
+        default=Rate(),
+        metadata=described(
+            "right by names, of those scored and those too long for the model, which count as not right: what arms are "
+            "ranked by",
+            "share of trials",
+        ),
+    )
     solved: Rate = field(
         default=Rate(), metadata=described("right by names and arguments, of those scored", "share of trials")
     )
@@ -243,6 +252,26 @@ class ArmSummary:
         default=(), metadata=described("by k; empty where each case was asked once", key="pass")
     )
 
+    def __post_init__(self) -> None:
+        if not self.too_long:
+            object.__setattr__(self, "right_of_asked", self.accuracy)
+
+    @property
+    def too_long(self) -> int:
+        """Trials that did not fit the model."""
+        return self.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0)
+
+    @property
+    def share_too_long(self) -> float:
+        """Of the trials that were scored or too long, those that were too long."""
+        asked = self.right_of_asked.denominator
+        return self.too_long / asked if asked else 0.0
+
+    @property
+    def is_for_orientation(self) -> bool:
+        """Whether nobody can use it: a variant is an experiment, an oracle knows the answer."""
+        return bool(self.variant) or is_oracle(self.toolset)
+
     @property
     def label(self) -> str:
         """What distinguishes it from the other arms."""
@@ -332,6 +361,34 @@ class RunSummary:
         more = f", … {len(self.arms) - 6} more" if len(self.arms) > 6 else ""
         trials = f"{sum(arm.finished for arm in self.arms):,} of {plural(self.planned, 'trial')}"
         return f"{trials}; accuracy: {arms}{more}"
+
+
+def rank_key(arm: ArmSummary) -> tuple[float, float, float]:
+    """The order of arms wherever one is called better than another, the best first (rule V1).
+
+    By what is right of all asked; of equals, first the one that more fits; then the one with the fewest prompt tokens.
+    So no arm stands before one that is at least as good on every case that both were asked, and was asked more.
+    """
+    tokens = math.inf if arm.prompt_tokens is None else arm.prompt_tokens
+    return -(arm.right_of_asked.value or 0.0), arm.share_too_long, tokens
+
+
+def is_outdone(arm: ArmSummary, others: Sequence[ArmSummary]) -> bool:
+    """Whether another arm was asked more and is right at least as often of all asked, so that this is not preferred."""
+    right = arm.right_of_asked.value or 0.0
+    return any(
+        other.share_too_long < arm.share_too_long and (other.right_of_asked.value or 0.0) >= right for other in others
+    )
+
+
+def asked_most(arms: Sequence[ArmSummary]) -> list[ArmSummary]:
+    """The scored arms of which the fewest trials were too long: those whose tokens, costs and latencies may be ranked.
+
+    What did not fit has no cost, and what does fit is short: an arm that was asked less looks cheaper than it is.
+    """
+    scored = [arm for arm in arms if arm.scored]
+    least = min((arm.share_too_long for arm in scored), default=0.0)
+    return [arm for arm in scored if arm.share_too_long == least]
 
 
 def _percent(share: float | None) -> str:

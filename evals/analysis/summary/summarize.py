@@ -164,7 +164,8 @@ def _clustered_rates(connection: sqlite3.Connection, run: str, groups: Mapping[i
     """Names of the rates in which several counts hang together: of one cluster, or of one trial with several calls."""
     rows = [row for outcomes in groups.values() for row in outcomes.values()]
     if any(row["max(epoch)"] for row in rows) or not has_single_clusters(connection, run):
-        return list(RATES)
+        is_any_too_long = any(Outcome.CONTEXT_OVERFLOW.value in outcomes for outcomes in groups.values())
+        return [name for name, rate in RATES.items() if is_any_too_long or rate.of == SCORED]
     return [name for name in CALL_RATES if any((row[f"max({RATES[name].denominator})"] or 0) > 1 for row in rows)]
 
 
@@ -181,7 +182,7 @@ def _arm(
     served: Mapping[str, str],
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
-    rates = {name: _rate(rate, scored, clusters.get((number, name))) for name, rate in RATES.items()}
+    rates = {name: _rate(rate, outcomes, clusters.get((number, name))) for name, rate in RATES.items()}
     precision, recall = rates["precision"], rates["recall"]
     calls = precision.denominator + recall.denominator
     means = {name: _mean(scored.values(), name) for name in _MEANS}
@@ -230,9 +231,10 @@ def _arm(
     )
 
 
-def _rate(rate: RateQuery, scored: Mapping[str, Row], clusters: Mapping[tuple[int, int], int] | None) -> Rate:
-    top = _total((row for outcome, row in scored.items() if outcome in rate.outcomes), rate.numerator)
-    return make_rate(top, _total(scored.values(), rate.denominator), clusters)
+def _rate(rate: RateQuery, outcomes: Mapping[str, Row], clusters: Mapping[tuple[int, int], int] | None) -> Rate:
+    counted = {outcome: row for outcome, row in outcomes.items() if outcome in rate.of}
+    top = _total((row for outcome, row in counted.items() if outcome in rate.outcomes), rate.numerator)
+    return make_rate(top, _total(counted.values(), rate.denominator), clusters)
 
 
 def _total(rows: Iterable[Row], expression: str) -> int:

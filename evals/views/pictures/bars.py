@@ -183,10 +183,10 @@ _UNSCORED = "nothing scored"
 
 def draw_accuracy(summary: RunSummary, *, pngs: bool) -> Picture | None:
     """The picture of accuracy; `None` if no arm has a scored trial."""
-    drawn, note, has_models = _drawn(summary, lambda item: "" if item.arm.accuracy.value is not None else _UNSCORED)
+    drawn, note, has_models = _drawn(summary, lambda item: "" if item.arm.scored else _UNSCORED)
     if not drawn:
         return None
-    rows = make_rows(best_first(drawn, lambda arm: arm.accuracy.value or 0.0), has_models=has_models)
+    rows = make_rows(best_first(drawn, lambda arm: arm.right_of_asked.value or 0.0), has_models=has_models)
     keys = [
         Key("accuracy", SOLID),
         Key("95% interval", {"color": INK}, is_line=True),
@@ -196,19 +196,20 @@ def draw_accuracy(summary: RunSummary, *, pngs: bool) -> Picture | None:
     axes.set_xlim(0, 1.004)  # the edge of a full bar is seen
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0%", "20%", "40%", "60%", "80%", "100%"])
     for place, row in enumerate(rows):
-        rate = row.shown.arm.accuracy if row.shown else None
+        rate = row.shown.arm.right_of_asked if row.shown and row.shown.arm.scored else None
         if row.shown is None or rate is None or rate.value is None:
             continue
-        axes.barh(place, row.shown.arm.coverage.value or 0, height=0.74, **BEHIND)
+        axes.barh(place, row.shown.arm.coverage.numerator / rate.denominator, height=0.74, **BEHIND)
         axes.barh(place, rate.value, height=0.4, **colour_of(row.shown, SOLID))
-        if rate.low is not None:
+        if rate.low is not None and rate.high is not None:
             # White below black is seen on the dark bar and beside it.
             for colour, width in (("white", 3.2), (INK, 1.2)):
                 axes.plot([rate.low, rate.high], [place, place], color=colour, linewidth=width, snap=False)
     caption = (
-        "Dark: share of the scored trials in which the right tools were called, with its 95% interval. Pale, behind: "
-        "share in which a right answer could be reached at all. What lies between the two is the model's choice; what "
-        f"lies beyond the pale bar is the toolset's. {note}"
+        "Dark: share of the trials asked in which the right tools were called, with its 95% interval; what was too "
+        "long for the model is not right. Pale, behind: share in which a right answer could be reached at all. What "
+        "lies between the two is the model's choice; what lies "
+        f"beyond the pale bar is the toolset's. {note}"
     )
     return Picture("accuracy", _ACCURACY, caption.strip(), *sheet.save(pngs=pngs))
 
@@ -261,9 +262,10 @@ def _why_no_tokens(shown: Shown) -> str:
 
 
 def _accuracy_text(shown: Shown) -> str:
-    arm = shown.arm
-    interval = format_interval(arm.accuracy.low, arm.accuracy.high)
-    return f"{format_share(arm.accuracy.value)}  [{interval}]" if interval else format_share(arm.accuracy.value)
+    rate = shown.arm.right_of_asked
+    interval = format_interval(rate.low, rate.high)
+    text = f"{format_share(rate.value)}  [{interval}]" if interval else format_share(rate.value)
+    return f"{text}, {shown.arm.too_long:,} too long" if shown.arm.too_long else text
 
 
 def _token_text(shown: Shown) -> str:

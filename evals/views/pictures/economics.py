@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.evals.analysis.economics import ArmEconomics, Caching, has_savings
-from toolbelt.evals.analysis.summary.run_summary import RunSummary
+from toolbelt.evals.analysis.summary.run_summary import RunSummary, asked_most
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.economics import amount, cheapest_lines, format_usd, rebilled, why_none
 from toolbelt.evals.views.pictures.bars import (
@@ -153,11 +153,16 @@ def _make_plot(
 
 
 def _cheapest(plot: _Plot, members: Sequence[Shown], way: Caching) -> int:
-    """The number of the cheapest arm of a model that can be used; 0 where there is none."""
+    """The number of the cheapest arm of a model that can be used, of those that most cases fitted; 0 where there is
+    none.
+    """
+    models = {item.arm.model for item in members}
+    arms = [costs.arm for costs in plot.economics if costs.arm.model in models]
+    fitting = asked_most([arm for arm in arms if not is_oracle(arm.toolset)])
     amounts = [
         (value, item.number)
         for item in members
-        if not is_oracle(item.arm.toolset) and (value := amount(plot.economics[item.number - 1], way)) is not None
+        if item.arm in fitting and (value := amount(plot.economics[item.number - 1], way)) is not None
     ]
     return min(amounts)[1] if len(amounts) > 1 else 0
 

@@ -280,7 +280,7 @@ def _left_out(matrix: Matrix) -> str:
 
 def _caption(matrix: Matrix, cells: Sequence[Sequence[HeatCell]], note: str) -> str:
     flat = [cell for line in cells for cell in line]
-    sentences = ["Share of the scored trials in which the right tools were called, of each model with each toolset."]
+    sentences = ["Share of the trials asked in which the right tools were called, of each model with each toolset."]
     if any(cell.is_chosen for cell in flat):
         sentences.append(f"Framed: for toolbelt.yaml, sure: {choice_meaning(matrix)}.")
     if any(cell.is_unsure for cell in flat):

@@ -55,7 +55,7 @@ def find_curves(shown: Sequence[Shown]) -> list[Curve]:
     full: dict[tuple[str, str], Shown] = {}
     by_kind: dict[tuple[str, str, str], list[Shown]] = {}
     for item in shown:
-        if item.arm.accuracy.value is None or not item.arm.tools_offered:
+        if item.arm.right_of_asked.value is None or not item.arm.tools_offered:
             continue
         key = (item.model, item.arm.variant)
         spec = find_toolset(item.arm.toolset)
@@ -132,14 +132,14 @@ def _scales(axes: Any, curves: Sequence[Curve]) -> None:
     axes.minorticks_off()
     axes.set_xlabel("tools offered at the first request (mean)")
     # From zero, so that the fall is not exaggerated.
-    rates = [item.arm.accuracy for item in shown]
+    rates = [item.arm.right_of_asked for item in shown]
     accuracy_axis(axes, [0.0], [rate.high or 1.0 for rate in rates])
 
 
 def _draw_curve(axes: Any, curve: Curve, how: Style) -> None:
-    points = [(item.arm.tools_offered, item.arm.accuracy) for item in curve.arms]
+    points = [(item.arm.tools_offered, item.arm.right_of_asked) for item in curve.arms]
     if curve.full is not None:
-        points.append((curve.full.arm.tools_offered, curve.full.arm.accuracy))
+        points.append((curve.full.arm.tools_offered, curve.full.arm.right_of_asked))
     for tools, rate in points:
         axes.plot([tools, tools], [rate.low, rate.high], color=how.colour, linewidth=0.9, alpha=0.5)
     axes.plot(

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from toolbelt.evals.analysis.result import RunResult
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary, asked_most
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.pictures.canvas import (
     GREY,
@@ -143,9 +143,12 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 def find_front(points: Sequence[Point]) -> list[int]:
     """Positions of the points on the Pareto front, cheapest first.
 
-    Oracle arms know the answer and are nobody's choice: the front leaves them out, unless there are no others.
+    Oracle arms know the answer and are nobody's choice: the front leaves them out, unless there are no others. So it
+    does arms that fewer cases fitted than others (rule V1): their tokens are those of the cases that fit.
     """
     places = [n for n, point in enumerate(points) if not _is_oracle(point)] or list(range(len(points)))
+    fitting = asked_most([points[n].shown.arm for n in places])
+    places = [n for n in places if points[n].shown.arm in fitting]
     return [places[n] for n in pareto_front([(points[place].tokens, points[place].accuracy) for place in places])]
 
 
@@ -184,12 +187,17 @@ def draw_tradeoff(summary: RunSummary, result: RunResult | None, *, pngs: bool) 
             break
     of = "of the whole prompts of a trial" if has_prompts else "of the tool definitions at the first request"
     caption = (
-        "Share of the scored trials in which the right tools were called, with its 95% interval, against the tokens "
+        "Share of the trials asked in which the right tools were called, with its 95% interval, against the tokens "
         f"{of}. Up and to the left is better. Filled marks are on the Pareto front: no other arm is both cheaper and "
         "better. "
     )
     if _leaves_oracle_out(points):
         caption += "Oracle arms (grey), which know the answer, are left out of it. "
+    if _leaves_cut_out(points):
+        caption += (
+            "What was too long for a model is not right, and arms that fewer cases fitted are left out of the front: "
+            "their tokens are those of the cases that fit. "
+        )
     if plot.arrow is not None:
         ends = [points[place].shown.label for place in (plot.arrow.start, plot.arrow.end)]
         saved = ", ".join(plot.arrow.text.splitlines())
@@ -224,7 +232,16 @@ def _is_oracle(point: Point) -> bool:
 
 def front_text(points: Sequence[Point]) -> str:
     """The legend's text for the front."""
-    return f"Pareto front (filled){', without oracle' if _leaves_oracle_out(points) else ''}"
+    left_out = ["oracle"] if _leaves_oracle_out(points) else []
+    left_out += ["arms asked less"] if _leaves_cut_out(points) else []
+    without = f", without {' and '.join(left_out)}" if left_out else ""
+    return f"Pareto front (filled){without}"
+
+
+def _leaves_cut_out(points: Sequence[Point]) -> bool:
+    """Whether there are arms that the front leaves out as fewer cases fitted them."""
+    arms = [point.shown.arm for point in points if not _is_oracle(point)]
+    return len(asked_most(arms)) < len(arms)
 
 
 def _leaves_oracle_out(points: Sequence[Point]) -> bool:
@@ -233,8 +250,8 @@ def _leaves_oracle_out(points: Sequence[Point]) -> bool:
 
 
 def _point(shown: Shown, *, has_prompts: bool) -> Point | None:
-    rate, tokens = shown.arm.accuracy, shown.arm.prompt_tokens if has_prompts else shown.arm.definition_tokens
-    if rate.value is None or tokens is None:
+    rate, tokens = shown.arm.right_of_asked, shown.arm.prompt_tokens if has_prompts else shown.arm.definition_tokens
+    if not shown.arm.scored or rate.value is None or tokens is None:
         return None
     low = rate.value if rate.low is None else rate.low
     high = rate.value if rate.high is None else rate.high

@@ -60,7 +60,7 @@ def test_E7_arms_are_compared_with_the_first_of_their_model_or_the_one_named(rep
     assert [pair.old.label for pair in comparison.pairs] == ["local/bm25 · full"] * 3 + ["gpt-4o · full · shuffled"]
     text = reported.findings.markdown()
     assert text.index("## Results") < text.index("\n## Arms of") < text.index("## Outcomes")
-    other = analyze_run(store, store.get(RUN), ReportOptions(against=lambda arms: 2, margin=0.1)).comparison
+    other = analyze_run(store, store.get(RUN), ReportOptions(against="#3", margin=0.1)).comparison
     assert other is not None
     assert ([pair.old.toolset for pair in other.pairs], other.margin) == (["oracle"] * 5, 0.1)
 

@@ -47,7 +47,7 @@ def test_E4_each_state_is_said_in_words_and_only_scores_have_a_step() -> None:
     values = matrix_values(small_matrix())
     assert cells(values, "text") == [
         ["85.0%", "83.3%", "83.3%", "33.3%", "0.0%"],
-        ["cannot fit", "70.0%", "75.0%", "not scored", "not run"],
+        ["cannot fit", "70.0%", "50.0%", "not scored", "not run"],
         ["no tool calls", "nothing fits", "no tool calls", "no tool calls", "no tool calls"],
     ]
     assert cells(values, "step") == [
@@ -240,7 +240,7 @@ def test_the_table_is_read_out_with_its_words_and_marks(page: Page) -> None:
     snapshot = page.locator("#matrix-table").aria_snapshot()
     assert 'columnheader "loadout:minimal"' in snapshot
     assert 'rowheader "ollama/qwen3:4b window 8,192 tokens"' in snapshot
-    assert re.search(r'cell "75\.0% 33% too long 30/40 65\.0–85\.0 1,234 tokens for toolbelt.yaml best"', snapshot)
+    assert re.search(r'cell "50\.0% 33% too long 30/60 40\.0–60\.0 1,234 tokens for toolbelt.yaml best"', snapshot)
     assert 'cell "cannot fit 21,000 tokens"' in snapshot
     assert 'cell "works"' in page.locator("#probe-table").aria_snapshot()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from toolbelt.evals.analysis.matrix.cell import Cell, CellProblem, CellReason, CellState
@@ -15,14 +14,21 @@ TOOLSETS = ("full", "loadout:auto", "loadout:minimal", "loadout:developer", "tie
 
 
 def scored(toolset: str, arm: int, right: int, of: int = 60, **changes: Any) -> Cell:
-    """A cell with an accuracy, half of which is a wide interval."""
+    """A cell with an accuracy, half of which is a wide interval; of all asked, what overflowed is not right."""
     share = right / of
-    cell = Cell(
-        toolset, CellState.SCORED, arm, FitVerdict.FITS,
-        Rate(right, of, max(0.0, share - 0.1), min(1.0, share + 0.1)), planned=of, scored=of,
-        tools=12.0, definition_tokens=1234.0, definition_tokens_total=1300.0, share=0.15,
-    )  # fmt: skip
-    return replace(cell, **changes)
+    asked = of + changes.get("overflowed", 0)
+    values: dict[str, Any] = {
+        "right_of_asked": Rate(right, asked, max(0.0, right / asked - 0.1), min(1.0, right / asked + 0.1)),
+        "planned": of,
+        "scored": of,
+        "tools": 12.0,
+        "definition_tokens": 1234.0,
+        "definition_tokens_total": 1300.0,
+        "share": 0.15,
+        "state": CellState.SCORED,
+    }
+    accuracy = Rate(right, of, max(0.0, share - 0.1), min(1.0, share + 0.1))
+    return Cell(toolset, arm=arm, verdict=FitVerdict.FITS, accuracy=accuracy, **values | changes)
 
 
 def left_out(cause: str) -> tuple[CellReason, ...]:

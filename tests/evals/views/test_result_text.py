@@ -81,7 +81,7 @@ def test_its_json_names_both_arms_the_difference_and_what_is_saved() -> None:
 
 def _arm(toolset: str, accuracy: float, tokens: int, cost: float) -> dict[str, object]:
     named = {"model": "gpt-4o", "toolset": toolset, "variant": ""}
-    return {**named, "accuracy": accuracy, "prompt_tokens": tokens, "cost_usd": cost}
+    return {**named, "accuracy": accuracy, "right_of_asked": accuracy, "prompt_tokens": tokens, "cost_usd": cost}
 
 
 def test_its_json_of_a_run_without_a_choice_has_nulls_in_every_field_of_the_choice() -> None:

@@ -50,8 +50,13 @@ def test_E4_unscored_trials_are_in_no_rate_and_no_mean_but_are_counted(outcome: 
 
 def test_E4_an_arm_with_nothing_scored_has_no_values_rather_than_noughts() -> None:
     arm = _one_arm({"outcome": "error", "cost_usd": None}, {"outcome": "context_overflow", "cost_usd": None})
-    rates = [value for name in ArmSummary.__slots__ if isinstance(value := getattr(arm, name), Rate)]
+    rates = [
+        value
+        for name in ArmSummary.__slots__
+        if isinstance(value := getattr(arm, name), Rate) and name != "right_of_asked"
+    ]
     assert len(rates) == 12
+    assert _counts(arm.right_of_asked) == (0, 1), "what did not fit was asked"
     assert all(rate == Rate() and rate.value is None for rate in rates)
     means = (arm.definition_tokens, arm.prompt_tokens, arm.requests, arm.cost_usd, arm.cost_usd_total, arm.f1)
     assert means == (None,) * 6

@@ -75,7 +75,7 @@ def test_E10_the_same_matrix_makes_the_same_bytes() -> None:
         pytest.param(
             1,
             2,
-            HeatCell("75.0%", 15, "33% too long", OverflowKind.TOO_LONG, is_chosen=True, is_best=True),
+            HeatCell("50.0%", 10, "33% too long", OverflowKind.TOO_LONG, is_chosen=True, is_best=True),
             id="partly-too-long",
         ),
         pytest.param(1, 3, HeatCell("not scored"), id="all-failed-is-no-score"),
@@ -149,9 +149,9 @@ def test_E4_only_scored_cells_are_coloured() -> None:
     cells = fills(scale)
     for colour in legend:
         cells.remove(colour)
-    steps = [heat_step(share) for share in (51 / 60, 50 / 60, 50 / 60, 20 / 60, 0, 42 / 60, 30 / 40)]
+    steps = [heat_step(share) for share in (51 / 60, 50 / 60, 50 / 60, 20 / 60, 0, 42 / 60, 30 / 60)]
     assert sorted(one for one in cells if one in COLOURS) == sorted(map(heat_colour, steps))
-    assert "nothing was scored" in scale.caption
+    assert "count as not right" in scale.caption
     assert "not a score of 0" in scale.caption
 
 
