@@ -250,22 +250,26 @@ def _choose(
     plain = _no_choice(summary, reference, margin)
     usable = [pair for pair in pairs if not pair.new.variant and not is_oracle(pair.new.toolset)]
     others = tuple((places[pair.new.key], find_trade_off(pair)) for pair in usable)
-    if not usable or reference.is_for_orientation or _is_hopeless(reference, margin):
-        return replace(plain, others=others)
     arms = {pair.new.key: summary.arms[places[pair.new.key]] for pair in usable}
     known = [reference, *arms.values()]
+    if is_outdone(reference, known):
+        plain = replace(plain, reference=min(known, key=rank_key), outdone=reference)
+    else:
+        plain = replace(plain, others=others)
+    if not usable or reference.is_for_orientation or _is_hopeless(reference, margin):
+        return plain
     able = [pair for pair in usable if not hardly_calls(arms[pair.new.key], margin, needs_calls=_needs_calls(summary))]
     fair = [pair for pair in able if not is_outdone(arms[pair.new.key], known)]
-    chosen = _best(able, arms, len(usable), margin) or _smallest(fair, arms, reference, len(usable), margin)
+    chosen = _best(fair, arms, len(usable), margin) or _smallest(fair, arms, reference, len(usable), margin)
     wanted = _cases_wanted(able, arms, reference if chosen is None else arms[chosen.new.key], margin)
     if chosen is None:
-        if is_outdone(reference, known):
-            return replace(plain, reference=min(known, key=rank_key), outdone=reference)
-        return replace(plain, recommended=reference, others=others, cases_wanted=wanted)
+        return plain if plain.outdone else replace(plain, recommended=reference, cases_wanted=wanted)
     tokens, cost = chosen.contrast(Measure.PROMPT_TOKENS), chosen.contrast(Measure.COST_USD)
     place = places[chosen.new.key]
     return replace(
         plain,
+        reference=reference,
+        outdone=None,
         recommended=arms[chosen.new.key],
         trade_off=find_trade_off(chosen),
         contrast=chosen.main_contrast,

@@ -127,8 +127,10 @@ def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _
     able = [place for place in assignable if place not in never_calls]
     answered = [place for place in able if is_answered(arms[place])]
     # The first of equals is the smallest.
-    best = min(answered or able, key=lambda place: rank_key(arms[place])[:2], default=None)
     known = [arms[place] for place in assignable]
+    best = min(answered or able, key=lambda place: rank_key(arms[place])[:2], default=None)
+    if best is not None and is_outdone(arms[best], known):  # by one of which too little is known
+        answered, best = [], min(able, key=lambda place: rank_key(arms[place])[:2])
     # What turned out to be idle might have been chosen, too.
     smaller = 0 if best is None else assignable.index(best)
     return _ModelCandidates(

@@ -263,9 +263,8 @@ class ArmSummary:
 
     @property
     def share_too_long(self) -> float:
-        """Of the trials that were scored or too long, those that were too long."""
-        asked = self.right_of_asked.denominator
-        return self.too_long / asked if asked else 0.0
+        """Of the trials planned, those that were too long."""
+        return self.too_long / self.planned if self.planned else 0.0
 
     @property
     def is_for_orientation(self) -> bool:

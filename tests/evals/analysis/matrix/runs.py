@@ -55,6 +55,8 @@ class Asked:
         offer: Digest of what was offered first, or one a case.
         prompt: Tokens of all requests, estimated.
         reason: Why what was not asked was not.
+        cost: Of a trial, US dollars.
+        latency: Of a request, seconds.
     """
 
     toolset: str
@@ -67,6 +69,8 @@ class Asked:
     offer: str | Sequence[str] = ""
     prompt: int | None = None
     reason: str = ""
+    cost: float = 0.0
+    latency: float = 0.5
 
     def rows(self, place: int, arms: int, clusters: Sequence[str] | None) -> Iterator[tuple[dict[str, Any], bool]]:
         cases = len(self.trials)
@@ -87,6 +91,7 @@ class Asked:
                             "definition_tokens": self.tokens,
                             "definition_tokens_total": total,
                             "own_prompt_tokens": total + 50 if self.prompt is None else self.prompt,
+                            "cost_usd": self.cost,
                         }
                         | dict(OUTCOMES[one])
                         | ({"reason": self.reason} if one in "xm" and self.reason else {})
@@ -156,6 +161,7 @@ def _request(arm: Asked, trial: Mapping[str, Any], run: str) -> dict[str, Any]:
         "offer": (arm.offer or arm.toolset) if isinstance(arm.offer, str) else arm.offer[case],
         "tools": arm.tools,
         "definition_tokens": arm.tokens,
+        "latency_seconds": arm.latency,
     }
 
 
