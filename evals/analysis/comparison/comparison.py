@@ -40,10 +40,8 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One measure of two arms over the cases that both were scored on; of a share of arms of one run, over those that
-    were too long for either, too, which count as not right (rule V1).
-
-    Figures are means over those cases, epochs averaged to their case; new − old.
+    """One measure of two arms over the cases that both were scored on; a share of arms of one run, over those too long
+    for either, too, which are not right (rule V1). Figures are means, epochs averaged to their case; new − old.
 
     Attributes:
         measure: What is compared.
@@ -61,12 +59,10 @@ class Contrast:
         cases: How many those are.
         clusters: How many clusters of cases those are.
         too_long: How many of those were too long for either arm and count as not right.
-        worst_low: Lower bound of the difference's interval if all that failed or was not run were lost; `None` where
-            nothing was.
+        worst_low: Lower bound if all that failed or was not run were lost; `None` where nothing was.
         planned: How many each arm was to be asked; 0 where that is unknown.
-        unanswered: Of how many of those a trial of either arm ended with an error or has not been run, which
-            `toolbelt eval resume` makes up for.
-        differing: In how many of the cases the arms differ; `None` where there are no figures, and of an amount.
+        unanswered: Of how many of those a trial of either arm ended with an error or has not been run.
+        differing: In how many of the cases the arms differ; `None` without figures, and of an amount.
         method: How interval and p value were found; empty where they were not.
         reasons: Why the verdict is no better, or why there are no figures.
     """
@@ -96,9 +92,8 @@ class Contrast:
     @property
     def is_surely_more(self) -> bool:
         """Whether a share is surely greater, by however little, whatever became of trials without an answer."""
-        is_certain = self.adjusted_p is not None and self.adjusted_p < SIGNIFICANT
-        is_more = self.low is not None and self.low > 0 and (self.worst_low is None or self.worst_low > 0)
-        return self.verdict is Verdict.NO_REGRESSION and is_certain and is_more
+        is_more = all(low is None or low > 0 for low in (self.low, self.worst_low))
+        return self.verdict is Verdict.NO_REGRESSION and (self.adjusted_p or 0.0) < SIGNIFICANT and is_more
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +284,7 @@ class ArmComparison:
         old: Name of the old arm.
         new: Name of the new arm.
         contrasts: By measure, shares first.
-        flips: Cases that differ in the first share compared (accuracy, unless `solved` alone was asked for), the worse
-            ones first, each in the order asked; of very many a sample that is spread evenly.
+        flips: Cases that differ in the first share compared, the worse ones first; of very many an even sample.
         left_out: The others, counted.
         confusions: Those that happened more or less often, the greatest change for the worse first; then the rest.
         contribution: What coverage and selection did; `None` where there are no cases.
@@ -298,8 +292,7 @@ class ArmComparison:
         unpaired: Cases of which not all epochs were scored in both arms, by side and reason.
         newly_overflowing: Cases that no longer fit the model's window: a regression, whatever is left (rule E4).
         fit: Of how many cases that is known.
-        unfit: Set where the old arm, of another run, fitted no case at all, and it is known what the new one does;
-            `None` within a run, where the two are not the same arm at different times.
+        unfit: Set where the old arm, of another run, fitted no case at all, and it is known what the new one does.
     """
 
     old: ArmName
@@ -341,11 +334,10 @@ class ArmComparison:
         """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), unless
         more of all asked is surely right for that, and none where no case did before.
         """
-        contrast = self.contrast(measure)
+        contrast, is_unfit = self.contrast(measure), self.unfit is not None
         if self.newly_overflowing and not (contrast.too_long and contrast.is_surely_more):
             return Verdict.REGRESSION
-        verdict = contrast.verdict
-        return Verdict.NO_REGRESSION if self.unfit is not None and verdict is not None else verdict
+        return Verdict.NO_REGRESSION if is_unfit and contrast.verdict is not None else contrast.verdict
 
     def contrast(self, measure: Measure) -> Contrast:
         """The contrast of one measure; one without figures if it was not asked for."""

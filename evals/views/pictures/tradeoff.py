@@ -143,8 +143,8 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 def find_front(points: Sequence[Point]) -> list[int]:
     """Positions of the points on the Pareto front, cheapest first.
 
-    Oracle arms know the answer and are nobody's choice: the front leaves them out, unless there are no others. So it
-    does arms that fewer cases fitted than others (rule V1): their tokens are those of the cases that fit.
+    Oracle arms know the answer and are nobody's choice: the front leaves them out, unless there are no others. It is of
+    the arms that most cases fit (rule V1): the tokens of others are those of fewer and shorter cases.
     """
     places = [n for n, point in enumerate(points) if not _is_oracle(point)] or list(range(len(points)))
     fitting = asked_most([points[n].shown.arm for n in places])
@@ -193,11 +193,8 @@ def draw_tradeoff(summary: RunSummary, result: RunResult | None, *, pngs: bool) 
     )
     if _leaves_oracle_out(points):
         caption += "Oracle arms (grey), which know the answer, are left out of it. "
-    if _leaves_cut_out(points):
-        caption += (
-            "What was too long for a model is not right, and arms that fewer cases fitted are left out of the front: "
-            "their tokens are those of the cases that fit. "
-        )
+    if any(point.shown.arm.too_long for point in points):
+        caption += "What was too long for a model is not right; the front is of the arms that most cases fit. "
     if plot.arrow is not None:
         ends = [points[place].shown.label for place in (plot.arrow.start, plot.arrow.end)]
         saved = ", ".join(plot.arrow.text.splitlines())
@@ -232,16 +229,7 @@ def _is_oracle(point: Point) -> bool:
 
 def front_text(points: Sequence[Point]) -> str:
     """The legend's text for the front."""
-    left_out = ["oracle"] if _leaves_oracle_out(points) else []
-    left_out += ["arms asked less"] if _leaves_cut_out(points) else []
-    without = f", without {' and '.join(left_out)}" if left_out else ""
-    return f"Pareto front (filled){without}"
-
-
-def _leaves_cut_out(points: Sequence[Point]) -> bool:
-    """Whether there are arms that the front leaves out as fewer cases fitted them."""
-    arms = [point.shown.arm for point in points if not _is_oracle(point)]
-    return len(asked_most(arms)) < len(arms)
+    return f"Pareto front (filled){', without oracle' if _leaves_oracle_out(points) else ''}"
 
 
 def _leaves_oracle_out(points: Sequence[Point]) -> bool:
