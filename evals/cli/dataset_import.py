@@ -11,13 +11,14 @@ from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, json_option, option
+from toolbelt.command.servers import INCOMPLETE
 from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings, LabelSource
 from toolbelt.evals.cases.imports.formats import FORMATS
 from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
 from toolbelt.evals.cli.options import CommaList
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
-from toolbelt.render.screen import notify, print_json, progress
+from toolbelt.render.screen import notify, print_findings, print_json, progress
 from toolbelt.stores.catalogs import open_catalog
 from toolbelt.stores.config import examine_config
 from toolbelt.text import plural
@@ -78,7 +79,7 @@ _SHOWN = 20
     show_default=True,
     help="LiveMCPBench transcripts: what annotators wrote is right, or what the agent did.",
 )
-@option("--skip-broken", is_flag=True, help="Leave out what cannot be read, and say so, rather than write nothing.")
+@option("--skip-broken", is_flag=True, help="Exit with 0, not 3, where something cannot be read.")
 @option("--force", is_flag=True, help="Replace a dataset that is there.")
 @json_option
 def import_command(
@@ -96,7 +97,7 @@ def import_command(
     skip_broken: bool,
     force: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """A dataset from SOURCEs, files or `-`: message logs, tables of tools and prompts, files of other harnesses.
 
     Tables (Markdown, CSV, TSV) and JSON lists of prompts with their tools, MCP-Atlas and Inspect AI name tools without
@@ -104,8 +105,9 @@ def import_command(
     their tools along.
 
     What agents did is not what is right: cases made of recorded calls are drafts until somebody reviewed them, and
-    every run over them says so. Nothing is left out in silence; where a line is broken, nothing is written unless
-    --skip-broken.
+    every run over them says so. Nothing is left out in silence.
+
+    Exit code 3: a record, test or tool cannot be read, or the catalog's file has such a tool; the others are written.
     """
     settings = ImportSettings(
         None if arguments is None else ArgumentPolicy(arguments),
@@ -117,6 +119,7 @@ def import_command(
         LabelSource(labels),
     )
     catalog_file = None if catalog is None else open_catalog(catalog)
+    print_findings(() if catalog_file is None else catalog_file.left_out)
     if role is not None:
         _check_role(role, catalog_file)
     with progress("reading records, twice", None) as advance:
@@ -128,12 +131,13 @@ def import_command(
             form=form,
             catalog=catalog_file,
             overwrite=force,
-            skip_broken=skip_broken,
             progress=advance,
         )
     _notify_result(result)
     if as_json:
         print_json(_data(result))
+    is_whole = not result.broken and not (catalog_file and catalog_file.left_out)
+    return 0 if is_whole or skip_broken else INCOMPLETE
 
 
 def _check_role(role: str, catalog: CatalogFile | None) -> None:
@@ -148,7 +152,7 @@ def _notify_result(result: ImportResult) -> None:
     for note in result.notes:
         notify(note)
     for left_out in result.lines[:_SHOWN]:
-        notify(str(left_out))
+        notify(str(left_out), "warning" if left_out.reason.startswith("broken: ") else "note")
     if (more := len(result.lines) - min(len(result.lines), _SHOWN) + result.silent) > 0:
         notify(f"{more:,} more left out")
     for reason, count in result.left_out.items():

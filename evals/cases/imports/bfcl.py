@@ -143,12 +143,10 @@ def convert_types(schema: Any) -> Any:
 def _definitions(data: Mapping[str, Any]) -> list[Any]:
     written = data.get("function", [])
     entries = written if isinstance(written, list) else [written]
-    definitions = []
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            raise BrokenError("invalid-tool", f"`function[{index}]` is no object.")
-        definitions.append({**entry, "parameters": convert_types(entry.get("parameters") or {})})
-    return definitions
+    return [
+        {**entry, "parameters": convert_types(entry.get("parameters") or {})} if isinstance(entry, dict) else entry
+        for entry in entries
+    ]
 
 
 def _refuse_unmappable(data: Mapping[str, Any], category: str) -> None:

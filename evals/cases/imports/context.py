@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from toolbelt.catalog import Catalog
 from toolbelt.evals.cases.imports.import_report import ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.sources import Record
-from toolbelt.evals.cases.imports.tool_pool import ToolPool, names_offered
+from toolbelt.evals.cases.imports.tool_pool import ToolPool, read_tools
 from toolbelt.evals.cases.lint.calls import CallChecker
 from toolbelt.evals.cases.references import CatalogNames, Unresolved
 from toolbelt.patterns import fold
@@ -69,6 +69,8 @@ SEVERAL_SPELLINGS = "names a tool in a spelling that several tools have"
 OTHER_SPELLING = "a tool was found by the letters and digits of its name, which is spelled differently in the catalog"
 NOT_OFFERED = "calls a tool that was not offered"
 OFFER_NOT_IN_CATALOG = "was offered a tool that is not in the catalog"
+WITHOUT_CATALOG = frozenset({NOT_IN_CATALOG, SEVERAL_SPELLINGS, NOT_OFFERED, OFFER_NOT_IN_CATALOG})
+"""Reasons that may be gone with another catalog."""
 
 
 @dataclass(eq=False)
@@ -101,17 +103,17 @@ class Context:
         return CallChecker(self.catalog, {tool.id: tool for tool in self.catalog.tools})
 
     def offered(self, tools: Sequence[Any] | None) -> tuple[str, ...] | None:
-        """Ids of the tools that a request offered; `None` where it does not mention tools.
+        """Ids of the tools that a request offered, but entries that are none; `None` where it does not mention tools.
 
         Raises:
-            BrokenError: an entry is no tool.
+            BrokenError: no entry is a tool.
             UnmappedError: one is not in the catalog that was given.
         """
         if tools is None:
             return None
         if self.pool is not None:
             return self.pool.add_list(tools)
-        resolved = [(name, self.names.resolve(name)) for name in names_offered(tools)]
+        resolved = [(tool.name, self.names.resolve(tool.name)) for _, tool in read_tools(tools)]
         for name, tool_id in resolved:
             if isinstance(tool_id, Unresolved):
                 raise UnmappedError(OFFER_NOT_IN_CATALOG, name)

@@ -16,7 +16,7 @@ from toolbelt.evals.cases.case_file import MAX_LINE, CasesWriter, case_line
 from toolbelt.evals.cases.digests import id_digest
 from toolbelt.evals.cases.fields import ParsedCase
 from toolbelt.evals.cases.imported_layout import parse_imported_case
-from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, Format, ImportSettings
+from toolbelt.evals.cases.imports.context import LINE, WITHOUT_CATALOG, CaseRow, Context, Format, ImportSettings
 from toolbelt.evals.cases.imports.formats import FORMATS, empty_sources, find_format
 from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, LeftOutRecord, UnmappedError
 from toolbelt.evals.cases.imports.sources import Record, SourceFile, open_source, source_names
@@ -48,6 +48,7 @@ class ImportResult:
         tools: Number of tools of the catalog.
         left_out: How often something made no case, by reason.
         lines: The listed records that were left out.
+        broken: Findings on what cannot be read: records, and tools of records that are read without them.
         silent: Number of left-out records that `lines` does not list.
         records: Number of records read, including broken ones; one record may make several cases, or none.
         notes: Notes for the user.
@@ -60,6 +61,7 @@ class ImportResult:
     tools: int
     left_out: Mapping[str, int]
     lines: tuple[LeftOutRecord, ...]
+    broken: tuple[Finding, ...]
     silent: int
     records: int
     notes: tuple[str, ...]
@@ -74,10 +76,9 @@ def import_cases(
     form: str | None = None,
     catalog: CatalogFile | None = None,
     overwrite: bool = False,
-    skip_broken: bool = False,
     progress: Progress | None = None,
 ) -> ImportResult:
-    """Read sources and write a dataset.
+    """Read sources and write a dataset. A record that cannot be read does not refuse the others (rule V6).
 
     Args:
         references: Files, `-` for the standard input, or folders as the Berkeley leaderboard has them.
@@ -87,12 +88,11 @@ def import_cases(
         form: A key of `FORMATS`; recognised from the sources if `None`.
         catalog: Resolves names, instead of the tools in the sources; it is copied beside the cases.
         overwrite: Whether an existing dataset may be replaced.
-        skip_broken: Whether to go on without broken records.
         progress: Called with the number of records read so far.
 
     Raises:
         NotFoundError: a source does not exist.
-        InvalidFileError: every mistake in the sources; nothing was written.
+        InvalidFileError: every mistake in the sources, where no record can be read; nothing was written.
         ToolbeltError: the folder may not be written to, there is no catalog, or the sources give no case.
         StorageError: the disk fails.
     """
@@ -110,7 +110,7 @@ def import_cases(
         try:
             with CasesWriter(place / CASES_FILE, overwrite=overwrite) as writer:
                 work.write(writer, context)
-                work.refuse(writer.count, skip_broken=skip_broken)
+                work.refuse(writer.count)
                 write_catalog(context.catalog, str(place / CATALOG_FILES[0]), overwrite=overwrite)
                 writer.finish()
         except BaseException:
@@ -149,10 +149,12 @@ class _Import:
             except BrokenError as error:
                 self._broken.add(number)
                 self._report.add_broken(*error.all_findings(record.source, record.line))
+            for refused in pool.take_refused():
+                self._report.add_broken(*refused.all_findings(record.source, record.line))
         if catalog is not None:
             return Context(catalog, self._settings, self._report, None)
         if not len(pool):
-            raise InvalidFileError(self._report.findings() or [self._no_catalog()])
+            self._explain_no_tools(pool)
         if count := pool.renamed():
             note = (
                 f"{count:,} {'tool has' if count == 1 else 'tools have'} the name of another one with a different "
@@ -182,9 +184,24 @@ class _Import:
                 self._add(row, record, writer, context)
         self._format.finish(context)
 
-    def refuse(self, count: int, *, skip_broken: bool) -> None:
-        """Raises if nothing should be written: records are broken, or there is no case."""
-        if self._report.broken and not skip_broken:
+    def _explain_no_tools(self, pool: ToolPool) -> None:
+        """Raises why the sources bring no tools: each record is left out for a reason of its own, or they name none."""
+        context = Context(pool.catalog(), self._settings, self._report, pool)
+        findings, rows = self._report.findings(), 0
+        for number, record in self._records(lambda _: None):
+            try:
+                rows += 0 if number in self._broken else len(list(self._format.rows(record, context)))
+            except BrokenError as error:
+                self._report.add_broken(*error.all_findings(record.source, record.line))
+            except UnmappedError as reason:
+                self._report.leave_out(record.source, record.line, reason.reason, reason.detail)
+        if rows or not WITHOUT_CATALOG.isdisjoint(self._report.reasons):
+            raise InvalidFileError(findings or [self._no_catalog()])
+        self.refuse(0)
+
+    def refuse(self, count: int) -> None:
+        """Raises if nothing should be written, because there is no case."""
+        if not count and self._report.broken == sum(self._report.reasons.values()) > 0:
             raise InvalidFileError(sorted_findings(self._report.findings()))
         if not count:
             reasons = ", ".join(f"{reason} ({times:,})" for reason, times in self._report.reasons.most_common(10))
@@ -204,6 +221,7 @@ class _Import:
             len(context.catalog.tools),
             dict(self._report.reasons.most_common()),
             tuple(self._report.lines()),
+            self._report.findings(),
             self._report.silent,
             self._count,
             (*notes, *counted_notes),

@@ -14,7 +14,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -89,10 +89,14 @@ class SourceFile:
 
     def records(self, complain: Complain) -> Iterator[Record]:
         """Every readable record; `complain` receives the findings of the others."""
+        has_begun = False
         try:
-            yield from self._records(complain)
+            for record in self._records(complain):
+                has_begun = True
+                yield record
         except InvalidFileError as error:
-            complain(error.findings)
+            rest = " What follows it was not read." if has_begun else ""
+            complain(tuple(replace(finding, message=f"{finding.message}{rest}") for finding in error.findings))
 
     def _records(self, complain: Complain) -> Iterator[Record]:
         handle = self._handle

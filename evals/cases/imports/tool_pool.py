@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -42,7 +41,8 @@ class ToolPool:
         self._ids: dict[bytes, str] = {}
         self._taken: set[str] = set()
         self._lists: dict[bytes, tuple[str, ...]] = {}
-        self._entries: dict[bytes, tuple[str, str]] = {}
+        self._entries: dict[bytes, str] = {}
+        self._refused: dict[tuple[bytes, str], BrokenError | None] = {}
 
     def __len__(self) -> int:
         return len(self._taken)
@@ -69,23 +69,32 @@ class ToolPool:
     def add_list(self, entries: Iterable[Any]) -> tuple[str, ...]:
         """Add the tools that a request offers; returns their ids, in order.
 
+        An entry that is no tool, or the second of a name, is left out; `take_refused` has it.
+
         Raises:
-            BrokenError: an entry is no tool, or two have one name.
+            BrokenError: no entry is a tool.
         """
         entries = list(entries)
         digest = _digest(entries)
         if (known := self._lists.get(digest)) is None:
-            tools = [tool for index, entry in enumerate(entries) if (tool := self._entry(entry, index)) is not None]
-            refuse_repeated(name for name, _ in tools)
-            known = _keep(self._lists, digest, tuple(tool_id for _, tool_id in tools))
+            refused: list[tuple[Any, BrokenError]] = []
+            tools = {tool.name: self._add_entry(entry, tool) for entry, tool in read_tools(entries, refused)}
+            for entry, error in refused:
+                self._refused.setdefault((_digest(entry), error.message), error)
+            known = _keep(self._lists, digest, tuple(tools.values()))
         return known
 
-    def _entry(self, entry: Any, index: int) -> tuple[str, str] | None:
-        """Name and id of one definition; `None` for an entry without a definition."""
+    def take_refused(self) -> Iterator[BrokenError]:
+        """The entries that were left out since the last call, each once, however many lists have it."""
+        for key, error in self._refused.items():
+            if error is not None:
+                self._refused[key] = None
+                yield error
+
+    def _add_entry(self, entry: Any, tool: Tool) -> str:
         digest = _digest(entry)
-        known = self._entries.get(digest)
-        if known is None and (tool := read_tool(entry, index)) is not None:
-            known = _keep(self._entries, digest, (tool.name, self.add(tool)))
+        if (known := self._entries.get(digest)) is None:
+            known = _keep(self._entries, digest, self.add(tool))
         return known
 
     def catalog(self) -> Catalog:
@@ -139,22 +148,34 @@ def read_tool(entry: Any, index: int) -> Tool | None:
         raise BrokenError("invalid-tool", f"`tools[{index}]`: {error}") from None
 
 
-def names_offered(entries: Iterable[Any]) -> list[str]:
-    """The names of tools as a request offers them, in order.
+def read_tools(
+    entries: Iterable[Any], refused: list[tuple[Any, BrokenError]] | None = None
+) -> Iterator[tuple[Any, Tool]]:
+    """The entries of a list that are tools, each name once, with the tools.
+
+    Args:
+        entries: As a request holds them.
+        refused: Receives those that are no tools, and the second of a name.
 
     Raises:
-        BrokenError: an entry is no tool, or two have one name.
+        BrokenError: no entry is a tool, and one should be.
     """
-    names = [tool.name for index, entry in enumerate(entries) if (tool := read_tool(entry, index)) is not None]
-    refuse_repeated(names)
-    return names
-
-
-def refuse_repeated(names: Iterable[str]) -> None:
-    """Raises `BrokenError` if a name is repeated; a provider would refuse that."""
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise BrokenError("tool-twice", f"The tool name {twice!r} stands twice in one list of tools.")
+    refused = [] if refused is None else refused
+    names: set[str] = set()
+    for index, entry in enumerate(entries):
+        try:
+            tool = read_tool(entry, index)
+        except BrokenError as error:
+            refused.append((entry, error))
+            continue
+        if tool is not None and tool.name in names:
+            message = f"`tools[{index}]`: the tool name {tool.name!r} stands twice in one list of tools."
+            refused.append((entry, BrokenError("tool-twice", message)))
+        elif tool is not None:
+            names.add(tool.name)
+            yield entry, tool
+    if refused and not names:
+        raise refused[0][1]
 
 
 def _keep(cache: dict[bytes, Value], digest: bytes, value: Value) -> Value:

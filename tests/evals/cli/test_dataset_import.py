@@ -45,18 +45,33 @@ def test_E3_what_was_left_out_is_said_one_by_one_and_counted(toolbelt: Toolbelt,
     assert ran.json["left_out"] == {"broken: syntax": 1, "a turn without an answer": 30}
     assert [one["line"] for one in ran.json["lines"]] == list(range(2, 33))
     lines = ran.err.splitlines()
-    assert mentions(lines[0], "note", "log.jsonl:2", "broken", "JSON")
+    assert mentions(lines[0], "warning", "log.jsonl:2", "broken", "JSON")
     assert "note: 11 more left out" in lines
     assert any(mentions(line, "note", "30 times") for line in lines)
     assert mentions(lines[-1], "1 case", "1 draft", "2 tools")
 
 
-def test_E9_a_broken_line_is_wrong_input(toolbelt: Toolbelt, project: Path) -> None:
+def test_V6_a_broken_line_is_reported_and_the_others_are_read(toolbelt: Toolbelt, project: Path) -> None:
     write(project / "log.jsonl", [MAILING, "{oops"])
     ran = toolbelt("dataset", "import", "log.jsonl", "-o", "mine", "--json")
+    assert (ran.code, ran.json["cases"]) == (3, 1)
+    assert mentions(ran.err, "warning: log.jsonl:2", "Not JSON")
+
+
+def test_E9_where_no_line_can_be_read_nothing_is_written(toolbelt: Toolbelt, project: Path) -> None:
+    write(project / "log.jsonl", ["{oops", "{oops"])
+    ran = toolbelt("dataset", "import", "log.jsonl", "-o", "mine", "--json")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("log.jsonl:2: error: Not JSON")
+    assert ran.err.startswith("log.jsonl:1: error: Not JSON")
     assert not (project / "mine").exists()
+
+
+def test_V6_a_tool_of_the_catalogs_file_that_cannot_be_read_is_reported(toolbelt: Toolbelt, project: Path) -> None:
+    (project / "tools.json").write_text(json.dumps([{"name": "send_mail", "parameters": {}}, {"parameters": {}}]))
+    write(project / "log.jsonl", [{key: value for key, value in MAILING.items() if key != "tools"}])
+    ran = toolbelt("dataset", "import", "log.jsonl", "-c", "tools.json", "-o", "mine", "--json")
+    assert (ran.code, ran.json["tools"]) == (3, 1)
+    assert mentions(ran.err, "tools.json:1", "name")
 
 
 def test_E3_foreign_text_is_made_visible(toolbelt: Toolbelt, project: Path) -> None:
@@ -112,7 +127,7 @@ def test_E9_broken_tables_are_wrong_input(toolbelt: Toolbelt, project: Path, nam
         pytest.param(["log.jsonl"], "--output", id="no-output"),
         pytest.param(["log.jsonl", "-o", "mine", "--role", "develper"], "Did you mean 'developer'", id="no-such-role"),
         pytest.param(["log.jsonl", "-o", "mine", "-c", "gone"], "gone", id="no-catalog"),
-        pytest.param(["log.jsonl", "-o", "mine", "--format", "inspect"], "--catalog", id="another-format"),
+        pytest.param(["log.jsonl", "-o", "mine", "--format", "inspect"], "log.jsonl:1: error", id="another-format"),
     ],
 )
 def test_E9_wrong_use(toolbelt: Toolbelt, project: Path, arguments: list[str], named: object) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
+from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.cases.imports.context import ImportSettings
@@ -80,6 +81,14 @@ def bring_in(
     given = None if catalog is None else CatalogFile(catalog, "given")
     stdin = io.BytesIO(more.pop("stdin", b""))
     return import_cases(sources, str(folder), standard_input=stdin, catalog=given, settings=settings, **more)
+
+
+def mistakes(folder: Path, *sources: str, **more: Any) -> tuple[Finding, ...]:
+    """What cannot be read, whether something was imported or nothing."""
+    try:
+        return bring_in(folder, *sources, **more).broken
+    except InvalidFileError as error:
+        return error.findings
 
 
 def opened(folder: Path) -> Dataset:

@@ -4,6 +4,7 @@ import json
 import os
 import tracemalloc
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -28,12 +29,16 @@ from tests.evals.cases.imports.samples import (
 )
 from tests.evals.cases.samples import CATALOG
 from tests.wording import mentions, naming
+from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports import import_report as report
 from toolbelt.evals.cases.imports.context import OFFER_NOT_IN_CATALOG, ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.formats import FORMATS
 
+REQUEST = {"messages": [user("Mail Bob.")], "tools": TOOLS}
+CUT = {"finish_reason": "length", "message": says("I wi")}
+MAIL_CATALOG = Catalog((Plugin("mail", tuple(Tool(each["function"]["name"]) for each in TOOLS)),))
 BROKEN_ARGUMENTS = log(user("Mail."), {**calling("send_mail")})
 BROKEN_ARGUMENTS["messages"][1]["tool_calls"][0]["function"]["arguments"] = "{broken"
 HOSTILE = [
@@ -46,44 +51,88 @@ HOSTILE = [
     pytest.param("7", "no-messages", id="a-number"),
     pytest.param(BROKEN_ARGUMENTS, "bad-arguments", id="arguments-that-are-no-json"),
     pytest.param(log(user("Mail."), {"role": "tool", "tool_call_id": "zz", "content": ""}), "unknown-call", id="ids"),
-    pytest.param(log(user("Hi."), says(), tools=[MAIL, MAIL]), "tool-twice", id="a-tool-twice"),
     pytest.param(log(user("Hi."), says(), tools=[7]), "invalid-tool", id="no-tool"),
     pytest.param(log(user("Hi."), {"role": "robot", "content": "?"}), "wrong-type", id="an-unknown-role"),
 ]
 
 
 @pytest.mark.parametrize(("record", "rule"), HOSTILE)
-def test_E3_a_broken_line_is_told_by_number_and_nothing_is_written(tmp_path: Path, record: Any, rule: str) -> None:
+def test_V6_a_broken_line_is_told_by_number_and_refuses_no_other(tmp_path: Path, record: Any, rule: str) -> None:
     source = write(tmp_path / "log.jsonl", [MAILING, record, MAILING, record])
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", source)
-    assert [(finding.file, finding.line, finding.rule) for finding in caught.value.findings] == [
+    imported = bring_in(tmp_path / "out", source)
+    assert [(finding.file, finding.line, finding.rule) for finding in imported.broken] == [
         (source, 2, rule),
         (source, 4, rule),
     ]
-    assert not (tmp_path / "out").exists()
+    assert imported.cases == 2
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(InvalidFileError) as caught:
+        bring_in(tmp_path / "none", write(tmp_path / "log.jsonl", [record]), form="openai")
+    assert [finding.rule for finding in caught.value.findings] == [rule]
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(("record", "rule"), HOSTILE)
 def test_E3_broken_lines_may_be_left_out_and_are_told(tmp_path: Path, record: Any, rule: str) -> None:
     source = write(tmp_path / "log.jsonl", [MAILING, record, MAILING])
-    imported = bring_in(tmp_path / "out", source, skip_broken=True)
+    imported = bring_in(tmp_path / "out", source)
     assert (imported.cases, imported.left_out) == (2, {f"broken: {rule}": 1})
     assert [(one.source, one.line) for one in imported.lines] == [(source, 2)]
     assert [row["note"] for row in rows(tmp_path / "out")] == [f"{source}:1", f"{source}:3"]
     assert errors_of(open_dataset(str(tmp_path / "out"))) == []
 
 
+BAD_TOOLS: dict[str, Any] = {
+    "null": None,
+    "text": "send_mail",
+    "without-a-name": {"type": "function", "function": {"description": "?"}},
+    "name-a-number": {"name": 7, "parameters": {}},
+    "schema-a-list": {"name": "odd", "parameters": [1]},
+    "name-of-another": {"name": "send_mail", "parameters": {}, "description": "By wire."},
+}
+
+
+@given(st.integers(0, 2), st.sampled_from(sorted(BAD_TOOLS)), st.booleans())
+@settings(max_examples=30)
+def test_V6_a_tool_that_cannot_be_read_refuses_neither_its_record_nor_the_other_tools(
+    place: int, name: str, with_catalog: bool
+) -> None:
+    tools = [*TOOLS[:place], BAD_TOOLS[name], *TOOLS[place:]]
+    if name == "name-of-another":
+        tools = [*TOOLS, BAD_TOOLS[name]]
+    record = log(user("Mail Bob."), calling("send_mail"), says("Done."), tools=tools)
+    with TemporaryDirectory() as folder:
+        source = write(Path(folder) / "log.jsonl", [record, MAILING, record])
+        catalog = MAIL_CATALOG if with_catalog else None
+        imported = bring_in(Path(folder) / "out", source, catalog=catalog)
+        assert (imported.cases, imported.tools, [finding.line for finding in imported.broken]) == (3, 2, [1])
+        assert all(case.offered is None for case in cases(Path(folder) / "out"))
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        pytest.param({"request": REQUEST, "response": {"choices": [CUT]}}, "cut off", id="cut-off"),
+        pytest.param({"request": REQUEST, "response": "data: {}"}, "in pieces", id="streamed"),
+    ],
+)
+def test_E3_where_every_record_is_left_out_the_reason_is_given(tmp_path: Path, record: Any, reason: str) -> None:
+    with pytest.raises(ToolbeltError) as caught:
+        bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record, record]))
+    assert mentions(str(caught.value), "No case", reason, "(2)", "log.jsonl:1")
+    assert "--catalog" not in str(caught.value)
+
+
 def test_E3_elements_on_one_line_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text(json.dumps([MAILING, BROKEN_ARGUMENTS, MAILING]))
-    imported = bring_in(tmp_path / "out", str(tmp_path / "log.json"), skip_broken=True)
+    imported = bring_in(tmp_path / "out", str(tmp_path / "log.json"))
     assert (imported.cases, imported.left_out) == (2, {"broken: bad-arguments": 1})
 
 
 def test_E3_records_cases_and_what_was_left_out_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "MAX_LISTED", 2)
     records = [MAILING, *["{oops"] * 3, *[log(user("Hi."))] * 5]
-    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records), skip_broken=True)
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", records))
     assert imported.records == len(records) == imported.cases + sum(imported.left_out.values())
     assert (len(imported.lines), imported.silent) == (4, 4)
 
@@ -104,9 +153,7 @@ def test_E3_one_tool_is_not_several(tmp_path: Path) -> None:
 def test_E3_many_broken_lines_are_told_as_far_as_is_useful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "MAX_LISTED", 3)
     source = write(tmp_path / "log.jsonl", [MAILING, *["{oops"] * 10])
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", source)
-    findings = caught.value.findings
+    findings = bring_in(tmp_path / "out", source).broken
     assert len(findings) == 4
     assert any("7 more" in finding.message for finding in findings)
 

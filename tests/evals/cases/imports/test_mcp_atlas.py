@@ -10,7 +10,6 @@ import pytest
 from tests.evals.cases.imports.samples import answer, bring_in, calling, cases, labels, rows
 from tests.evals.cases.samples import CATALOG
 from tests.wording import mentions
-from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, NOT_OFFERED, ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.mcp_atlas import NO_TRAJECTORY, OFFERED_LESS, ONE_WAY
 
@@ -105,13 +104,12 @@ def test_E3_distractors_that_the_catalog_lacks_are_noted(tmp_path: Path) -> None
 )
 def test_E3_tasks_that_make_no_case_are_counted(tmp_path: Path, fields: dict[str, str], counted: str) -> None:
     source = write(tmp_path / "t.csv", TASK, {**TASK, **fields})
-    imported = bring_in(tmp_path / "out", source, catalog=CATALOG, skip_broken=True)
+    imported = bring_in(tmp_path / "out", source, catalog=CATALOG)
     assert (imported.cases, imported.left_out) == (1, {counted: 1})
     assert [one.line for one in imported.lines] == [3]
 
 
 def test_E9_broken_json_in_a_cell_is_reported_with_its_row(tmp_path: Path) -> None:
     source = write(tmp_path / "t.csv", TASK, {**TASK, "TRAJECTORY": "[{oops"})
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", source, catalog=CATALOG)
-    assert [(finding.rule, finding.line) for finding in caught.value.findings] == [("syntax", 3)]
+    imported = bring_in(tmp_path / "out", source, catalog=CATALOG)
+    assert [(finding.rule, finding.line) for finding in imported.broken] == [("syntax", 3)]

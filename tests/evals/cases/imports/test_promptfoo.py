@@ -231,9 +231,8 @@ def test_E3_defaults_count_for_every_test(tmp_path: Path) -> None:
 
 def test_E3_every_broken_test_is_told_with_its_line(tmp_path: Path) -> None:
     bad = one_test({"type": "tool-call-f1", "value": 7})
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(bad, one_test(F1), bad)))
-    assert len({finding.line for finding in caught.value.findings}) == 2
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(bad, one_test(F1), bad)))
+    assert (imported.cases, len({finding.line for finding in imported.broken})) == (1, 2)
 
 
 def test_E3_a_file_of_tests_alone_asks_with_its_one_variable(tmp_path: Path) -> None:
@@ -257,13 +256,18 @@ def test_E3_one_wrong_entry_does_not_hide_the_others(tmp_path: Path) -> None:
     source = _file(
         tmp_path / "c.json", config(one_test(F1), "just text", 42, no_type, "file://gone.yaml", one_test(F1))
     )
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", source)
-    rules = [finding.rule for finding in caught.value.findings]
+    imported = bring_in(tmp_path / "out", source)
+    rules = [finding.rule for finding in imported.broken]
     assert rules == ["wrong-type", "wrong-type", "wrong-type", "missing-file"]
-    assert len({finding.line for finding in caught.value.findings}) == 4
-    imported = bring_in(tmp_path / "out", source, skip_broken=True)
+    assert len({finding.line for finding in imported.broken}) == 4
     assert (imported.cases, imported.left_out) == (2, {"broken: wrong-type": 3, "broken: missing-file": 1})
+
+
+def test_V6_a_tool_of_a_provider_that_cannot_be_read_refuses_no_other(tmp_path: Path) -> None:
+    data = config(one_test(F1))
+    data["providers"][0]["config"]["tools"] = [TOOLS[0], {"type": "function", "function": {}}, 7, *TOOLS[1:]]
+    imported = bring_in(tmp_path / "out", _file(tmp_path / "c.json", data))
+    assert (imported.cases, imported.tools, len(imported.broken)) == (1, 2, 2)
 
 
 def test_E3_files_that_are_not_there_are_told_all_at_once(tmp_path: Path) -> None:
@@ -290,11 +294,8 @@ def test_E3_nothing_outside_the_folder_is_read(tmp_path: Path, reference: str) -
     (inside / "linked").symlink_to(tmp_path)
     written = f"file://{reference.format(outside=outside)}"
     data = config({"vars": {"task": "Bob"}, "assert": [F1]}, prompts=["Now: {{task}}", written])
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", _file(inside / "c.json", data))
-    [finding] = caught.value.findings
+    [finding] = bring_in(tmp_path / "out", _file(inside / "c.json", data)).broken
     assert (finding.rule, finding.file, finding.line is not None) == ("outside-folder", str(inside / "c.json"), True)
-    bring_in(tmp_path / "out", _file(inside / "c.json", data), skip_broken=True)
     assert "password" not in (tmp_path / "out" / "cases.jsonl").read_text(encoding="utf-8")
 
 

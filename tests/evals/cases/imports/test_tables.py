@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.evals.cases.imports.samples import bring_in
+from tests.evals.cases.imports.samples import bring_in, mistakes
 from tests.evals.cases.samples import CATALOG
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports import tables
@@ -110,19 +110,23 @@ _HEAD = b"Tool,Prompt\nread,Read it.\n"
         pytest.param("a.csv", b"\x1f\x8b\x08", "compressed", None, id="gzip"),
     ],
 )
-def test_E9_a_table_that_cannot_be_read_is_refused_with_its_line(
+def test_E9_a_table_that_cannot_be_read_is_reported_with_its_line(
     tmp_path: Path, name: str, raw: bytes, rule: str, line: int | None
 ) -> None:
     (tmp_path / name).write_bytes(raw)
-    with pytest.raises(InvalidFileError) as caught:
-        bring_in(tmp_path / "out", str(tmp_path / name), catalog=CATALOG)
-    assert [(finding.rule, finding.line) for finding in caught.value.findings] == [(rule, line)]
-    assert not (tmp_path / "out").exists()
+    findings = mistakes(tmp_path / "out", str(tmp_path / name), catalog=CATALOG)
+    assert [(finding.rule, finding.line) for finding in findings] == [(rule, line)]
+
+
+def test_E9_where_the_rest_of_a_file_is_not_read_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(_HEAD + b"read,Read it.\nread,\xff\nread,Read this.\n")
+    (finding,) = mistakes(tmp_path / "out", str(tmp_path / "a.csv"), catalog=CATALOG)
+    assert "What follows it was not read." in finding.message
 
 
 def test_E3_broken_rows_may_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b'Tool,Prompt\nread,one,two\nread,"a" b\nread,Read it.\n')
-    imported = bring_in(tmp_path / "out", str(tmp_path / "a.csv"), catalog=CATALOG, skip_broken=True)
+    imported = bring_in(tmp_path / "out", str(tmp_path / "a.csv"), catalog=CATALOG)
     assert (imported.cases, imported.left_out) == (1, {"broken: columns": 1, "broken: syntax": 1})
     assert [left_out.line for left_out in imported.lines] == [2, 3]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.evals.cases.imports.samples import MAIL, TOOLS, tool
 from toolbelt.evals.cases.imports.import_report import BrokenError
-from toolbelt.evals.cases.imports.tool_pool import ToolPool, names_offered
+from toolbelt.evals.cases.imports.tool_pool import ToolPool, read_tools
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_E3_a_name_that_looks_like_a_digest_takes_no_others_place() -> None:
 
 
 def test_E3_what_runs_at_a_provider_is_no_tool() -> None:
-    assert names_offered([{"type": "web_search_preview"}, *TOOLS]) == ["get_weather", "send_mail"]
+    read = read_tools([{"type": "web_search_preview"}, *TOOLS])
+    assert [tool.name for _, tool in read] == ["get_weather", "send_mail"]
 
 
 @pytest.mark.parametrize(
     "tools",
     [
-        pytest.param([MAIL, tool("send_mail", "By wire.")], id="a-name-twice"),
         pytest.param(["send_mail"], id="a-text"),
         pytest.param([{"type": "function", "function": {"name": ""}}], id="a-blank-name"),
         pytest.param([{"name": "a", "parameters": [1]}], id="a-list-for-a-schema"),
@@ -87,6 +87,14 @@ def test_E3_what_runs_at_a_provider_is_no_tool() -> None:
 def test_E3_what_no_provider_would_take_is_refused(tools: list[Any]) -> None:
     with pytest.raises(BrokenError):
         ToolPool("log").add_list(tools)
+
+
+def test_V6_an_entry_that_no_provider_would_take_is_left_out_and_named_once() -> None:
+    pool = ToolPool("log")
+    entries = [MAIL, "send_mail", tool("send_mail", "By wire.")]
+    assert pool.add_list(entries) == pool.add_list([*entries, 7]) == ("send_mail",)
+    assert [error.rule for error in pool.take_refused()] == ["invalid-tool", "tool-twice", "invalid-tool"]
+    assert list(pool.take_refused()) == []
 
 
 def test_E3_plugins_ignore_case() -> None:
