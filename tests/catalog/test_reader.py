@@ -291,3 +291,14 @@ def test_L10_a_misspelt_category_of_json_lines_is_a_warning_with_its_line() -> N
     assert [(each.rule, each.severity.value, each.place) for each in file.findings] == [
         ("unknown-category", "warning", "c.jsonl:2")
     ]
+
+
+def test_K7_arguments_by_name_are_a_schema_with_a_warning() -> None:
+    tool = {"name": "find", "parameters": {"kind": {"type": "str"}}}
+    text = json.dumps({"plugins": [{"name": "p", "tools": [tool]}]}, indent=1)
+    catalog_file = parse_catalog(parse_json(text, "c.json"), Catalog)
+    (read,) = catalog_file.catalog.tools
+    assert read.parameters == {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"]}
+    assert [(finding.rule, finding.line) for finding in catalog_file.findings] == [("flat-parameters", 8)]
+    lines = parse_catalog_lines(json.dumps(tool), "c.jsonl", "c", Catalog, None)
+    assert lines.catalog.tools[0].parameters == read.parameters

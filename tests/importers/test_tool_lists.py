@@ -199,3 +199,33 @@ def test_what_was_exported_is_imported_the_same(tools: list[Tool], form: str) ->
     catalog = Catalog((Plugin("mine", tuple(tools)),), name="mine")
     exported = export_definitions(catalog.tools, catalog.wire_names, form)
     assert read(form, exported).catalog == catalog
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"name": "find", "parameters": {"kind": {"type": "str, optional"}, "count": {"type": "int"}}},
+        {
+            "type": "function",
+            "function": {
+                "name": "find",
+                "parameters": {"kind": {"type": "str", "default": "x"}, "count": {"type": "int"}},
+            },
+        },
+        {
+            "name": "find",
+            "inputs": {"kind": {"type": "string", "nullable": True}, "count": {"type": "integer"}},
+            "output_type": "any",
+        },
+    ],
+    ids=["xlam", "nested", "smolagents"],
+)
+def test_K7_arguments_by_name_are_a_schema_and_that_is_said(entry: dict[str, Any]) -> None:
+    catalog_file = read("openai", [entry])
+    (tool,) = catalog_file.catalog.tools
+    assert {name: schema["type"] for name, schema in tool.parameters["properties"].items()} == {
+        "kind": "string",
+        "count": "integer",
+    }
+    assert tool.parameters["required"] == ["count"]
+    assert len(catalog_file.notes) == 1

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.categories import ToolCategory
 from toolbelt.catalog.frozen import freeze_members
+from toolbelt.catalog.parameters import read_parameters
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, find_misspelt, suggestion
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from toolbelt.catalog.catalog import Catalog
 
 _OWN_FIELDS = frozenset({"name", "description", "parameters", "annotations", "id"})
-_SCHEMA_FIELDS = ("parameters", "inputSchema", "input_schema")
+_SCHEMA_FIELDS = ("parameters", "inputSchema", "input_schema", "inputs")
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def _tool(row: Mapping[str, Any], plugin: str, dropped: Iterable[str | None]) ->
     return Tool(
         name=row["name"],
         description=_given(row, "description", ""),
-        parameters=_given(row, schema_field, {}),
+        parameters=read_parameters(_given(row, schema_field, {})),
         annotations=_given(row, "annotations", {}),
         plugin=plugin,
         id=tool_id or "",

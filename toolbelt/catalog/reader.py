@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from toolbelt.catalog.categories import ToolCategory
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.ladder import make_rung
+from toolbelt.catalog.parameters import FLAT_NOTE, is_flat, read_parameters
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, ToolbeltError, find_misspelt
 from toolbelt.findings import Finding, Severity
@@ -209,11 +210,15 @@ class _Reader:
         if wire_name is not None and not is_legal_wire_name(wire_name):
             section.child("wire_name").add_error("wire-name", f"No provider takes the wire name {wire_name!r}.")
         section.read_mapping("parameters", "a mapping, a JSON Schema")
+        if is_flat(written.get("parameters")):
+            section.child("parameters").add_warning("flat-parameters", f"{section.label}: its {FLAT_NOTE}.")
         for key in ("annotations", "extra"):
             section.read_mapping(key)
         if len(section.findings) > findings_before:
             return None
         fields = {key: value for key, value in written.items() if key in TOOL_KEYS and value is not None}
+        if "parameters" in fields:
+            fields["parameters"] = read_parameters(fields["parameters"])
         try:
             tool = Tool(plugin=plugin, **fields)
         except InvalidDefinitionError as error:

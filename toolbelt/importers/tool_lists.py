@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.parameters import FLAT_NOTE, is_flat, read_parameters
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError
 from toolbelt.findings import Finding
@@ -28,7 +29,12 @@ def is_openai(data: object) -> bool:
 
 def _is_openai_function(entry: Entry) -> bool:
     named = entry.get("type") == "function" or isinstance(entry.get("function"), dict)
-    return named or {"name", "parameters"} <= set(entry)  # the older `functions` had no type
+    return named or {"name", _schema_key(entry)} <= set(entry)  # the older `functions` had no type
+
+
+def _schema_key(entry: Entry) -> str:
+    """Where a function has its arguments; smolagents has them under `inputs`."""
+    return "inputs" if "inputs" in entry and "parameters" not in entry else "parameters"
 
 
 def is_anthropic(data: object) -> bool:
@@ -79,6 +85,7 @@ def _convert(document: Document, name: str, read: Callable[[Entry], Tool | str])
     places: dict[str, tuple[Key, ...]] = {}
     findings: list[Finding] = []
     notes: list[str] = []
+    flat = 0
     for path, entry in _entries(document.data, "tools", "result"):
         if not isinstance(entry, dict):
             shown = describe_value(entry, is_json=document.is_json)
@@ -100,8 +107,16 @@ def _convert(document: Document, name: str, read: Callable[[Entry], Tool | str])
             continue
         places[tool_id] = path
         tools.append(tool)
+        flat += any(
+            is_flat(place.get(key))
+            for place in (entry, entry.get("function"))
+            if isinstance(place, dict)
+            for key in ("parameters", "inputs", "input_schema")
+        )
     if not tools:
         raise InvalidFileError(findings or [document.finding("empty", "There is no tool in this file.")])
+    if flat:
+        notes.append(f"{flat:,} of {len(tools):,} tools: {FLAT_NOTE}")
     catalog = Catalog(plugins=(Plugin(name=name, tools=tuple(tools)),), name=name)
     return CatalogFile(catalog, document.source, tuple(notes), document, places=places, findings=tuple(findings))
 
@@ -113,7 +128,7 @@ def _openai_tool(entry: Entry) -> Tool | str:
     # The responses API has the same fields without the inner object.
     inner = function if isinstance(function, dict) else entry
     outer = {key: value for key, value in entry.items() if key not in ("type", "function")} if inner is function else {}
-    return _tool(inner, "parameters", {**outer}, ignored=("type",))
+    return _tool(inner, _schema_key(inner), {**outer}, ignored=("type",))
 
 
 def _anthropic_tool(entry: Entry) -> Tool | str:
@@ -138,7 +153,9 @@ def _tool(entry: Entry, schema_key: str, extra: Entry, ignored: tuple[str, ...] 
     return Tool(
         name=entry["name"],
         description=_given(entry, "description", ""),
-        parameters=_given(entry, schema_key, {}),
+        parameters=_given(entry, schema_key, {})
+        if schema_key == "inputSchema"
+        else read_parameters(_given(entry, schema_key, {})),
         annotations=_given(entry, "annotations", {}),
         extra={**extra, **{key: value for key, value in entry.items() if key not in own}},
     )

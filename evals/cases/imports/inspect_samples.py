@@ -28,6 +28,20 @@ MULTIPLE_CHOICE = "a question of multiple choice, which no tool answers"
 NO_TOOL_FIELD = "it has no field that names tools"
 EMPTY_TARGET = "its target is empty, which may mean anything"
 _ELSEWHERE = ("files", "sandbox", "setup")
+_NAMES = ("tool", "name", "function", "tool_name", "toolName", "function_name", "api_name")
+_ARGUMENTS = (
+    "args",
+    "arguments",
+    "input_parameters",
+    "parameters",
+    "kwargs",
+    "params",
+    "tool_input",
+    "tool_args",
+    "input",
+)
+"""Fields of a written call that may hold its arguments, an object or JSON of one, in the order of the search."""
+_DESCRIBING = ("id", "type", "call_id", "tool_call_id", "index", "description", "reasoning")
 _ABSENT = object()
 
 
@@ -111,15 +125,28 @@ def expected_call(
 ) -> CaseRow:
     """A call that somebody wrote down: the name of its tool, and arguments where it has some.
 
+    A field that is neither, nor describes the call, is noted.
+
     Raises:
         BrokenError: it names no tool, or its arguments are no object.
         UnmappedError: there is no such tool.
     """
-    name = next((entry[key] for key in ("tool", "name", "function") if isinstance(entry.get(key), str)), None)
+    if isinstance(entry.get("function"), Mapping):  # as OpenAI's API has it
+        entry = entry["function"]
+    name = next((entry[key] for key in _NAMES if isinstance(entry.get(key), str)), None)
+    if name is None and len(entry) == 1 and isinstance(next(iter(entry.values())), Mapping):
+        (name,) = entry
+        entry = {"name": name, "args": entry[name]}
     if name is None:
         raise BrokenError("wrong-type", f"`{place}` names no tool.")
     call: CaseRow = {"tool": find(name, context)}
-    arguments = read_arguments(next((entry[key] for key in ("args", "arguments") if key in entry), None), place)
+    field = next((key for key in _ARGUMENTS if entry.get(key) is not None), "")
+    if isinstance(written := entry.get(field), Mapping) and isinstance(written.get("properties"), Mapping):
+        field = ""  # a definition: what the tool takes, not what it is given
+    for key in entry.keys() - {field, *_NAMES, *_DESCRIBING}:
+        if entry[key] not in (None, "", [], {}):
+            context.report.note(f"left aside in expected calls, as it is no name and no arguments: `{key}`")
+    arguments = read_arguments(entry.get(field), place)
     if arguments and context.settings.keeps(recorded=False):
         call["args"] = dict(arguments)
     return call

@@ -11,6 +11,7 @@ Messages of other APIs are converted, so that no call in them counts as text:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,12 @@ from toolbelt.evals.cases.fields import ROLES
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.sources import parse_json
 
+_FAILED = re.compile(
+    r"<(tool_use_)?error>|error:|error (executing|calling|invoking)\b|mcp error\b"
+    r"|traceback \(most recent call last\)|[a-z]\w*(error|exception): ",
+    re.IGNORECASE,
+)
+"""How the text of an answer begins that says that a call failed."""
 CUSTOM_ARGUMENT = "input"
 """The argument of a custom tool, which takes one text."""
 STRANGE_PART = "a message has a part of a kind that is not read"
@@ -96,7 +103,8 @@ def _message(message: Message) -> Iterator[Message]:
                 tool_uses.append(_openai_call(part.get("id"), part.get("name"), part.get("input")))
             case "tool_result" if message.get("role") == "user":
                 answer = _answer(part.get("content"))
-                yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": answer}
+                failed = {"is_error": True} if part.get("is_error") is True else {}
+                yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": answer, **failed}
             case _:
                 parts += _part(part)
     if tool_uses:
@@ -161,7 +169,18 @@ def _answer(value: Any) -> str:
 
 
 Message = dict[str, Any]
-_NOT_SENT = ("weight", "refusal", "annotations", "audio", "provider_specific_fields", "reasoning_content")
+_NOT_SENT = (
+    "weight",
+    "refusal",
+    "annotations",
+    "audio",
+    "provider_specific_fields",
+    "reasoning_content",
+    "is_error",
+    "isError",
+    "status",
+    "error",
+)
 """Keys that describe a message and are not sent to a model."""
 
 
@@ -306,6 +325,23 @@ def opening(messages: Sequence[Message]) -> dict[str, Any]:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
+
+
+def is_failure(message: Message) -> bool:
+    """Whether the answer of a tool says that its call failed: by a mark of its API, or by how its text begins."""
+    if message.get("is_error") is True or message.get("isError") is True:
+        return True
+    if message.get("status") == "error" or isinstance(message.get("error"), dict):
+        return True
+    text = content_text(message.get("content")).strip()
+    if text.startswith("{"):
+        try:
+            data = parse_json(text, "").data
+        except InvalidFileError:
+            return False
+        is_marked = data.get("isError") is True or data.get("is_error") is True or data.get("status") == "error"
+        return is_marked or (data.keys() <= {"error", "code", "message", "details"} and bool(data.get("error")))
+    return _FAILED.match(text) is not None
 
 
 def results_of(messages: Sequence[Message], names: Mapping[str, str]) -> dict[str, list[str]]:

@@ -4,7 +4,8 @@ An agent's calls may be wrong, so these cases are drafts until somebody has revi
 
 A **conversation** makes one case for each turn of the user. The messages before the turn are its history, the calls
 up to the user's next message are expected, and the tools' answers to them are its `results`. If a turn has several
-steps of one call each, their order counts (`match: ordered`); parallel calls have no order.
+steps of one call each, their order counts (`match: ordered`); parallel calls have no order. Of a call that failed and
+was made again, only the later one is expected.
 
 A **request with its response** makes one case: the request as it was sent, and only the calls of the response. The
 earlier steps are in the request, and have records of their own in a complete log.
@@ -18,7 +19,15 @@ from typing import Any
 
 from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
 from toolbelt.evals.cases.imports.import_report import UnmappedError
-from toolbelt.evals.cases.imports.messages import Call, Message, calls_of, check_answers, opening, results_of
+from toolbelt.evals.cases.imports.messages import (
+    Call,
+    Message,
+    calls_of,
+    check_answers,
+    is_failure,
+    opening,
+    results_of,
+)
 from toolbelt.evals.cases.imports.openai_log_records import (
     LoggedExchange,
     count_choices,
@@ -40,6 +49,7 @@ UNASKED = "an answer that follows no words of a user's"
 REFUSED = "the model refused"
 EMPTY = "an answer that says nothing"
 NOT_TO_LEARN = "its answer is marked with `weight` 0"
+MADE_AGAIN = "a call failed and was made again: only the later one is expected"
 NO_RESPONSE = "a request of a batch whose response is in no source"
 NO_REQUEST = "the response of a batch whose request is in no source"
 
@@ -156,6 +166,7 @@ class _Turns:
         if not steps and not self._offered:
             raise UnmappedError(NO_TOOLS)
         context, settings = self._context, self._context.settings
+        steps = self._without_failed(steps, answer)
         calls = [call for step in steps for call in step]
         references = {call.name: context.reference(call.name, self._offered) for call in calls}
         keeps = settings.keeps(recorded=True)
@@ -185,6 +196,20 @@ class _Turns:
             if calls := calls_of(message, "response" if first is None else f"messages[{first + index}]"):
                 steps.append(calls)
         return steps
+
+    def _without_failed(self, steps: Sequence[tuple[Call, ...]], answer: Sequence[Message]) -> list[tuple[Call, ...]]:
+        """The steps without calls that failed and whose tool a later step calls again."""
+        failed = {
+            message.get("tool_call_id") for message in answer if message["role"] == "tool" and is_failure(message)
+        }
+        kept: list[tuple[Call, ...]] = []
+        for number, step in enumerate(steps):
+            later = {call.name for one in steps[number + 1 :] for call in one}
+            again = [call for call in step if call.id in failed and call.name in later]
+            for _ in again:
+                self._context.report.note(MADE_AGAIN)
+            kept.append(tuple(call for call in step if call not in again))
+        return [step for step in kept if step]
 
     @staticmethod
     def _results(

@@ -4,11 +4,13 @@ A table has a column for the tool (`Tool Name`, `Expected tool(s)`) and one or s
 `User query`); an object has fields of such names: `{"query", "expectedTools": [names or calls], "id"?, "category"?,
 "context"?}`. A document may hold its one list of such objects under any key. An empty list, or `none` in a cell, means
 that no tool is right; an empty cell says nothing. A `context` is the conversation before the query: messages, or words.
-Neither contains tools, so name a catalog.
+Where the calls stand in a field of their own (`answer`, `answers`, `ground_truth`), `tools` are what was offered, as
+xLAM, APIGen and When2Call have them: names, definitions, or JSON of these. Without definitions, name a catalog.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,13 +18,15 @@ from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog.tool_names import split_words
-from toolbelt.evals.cases.imports.context import LINE, CaseRow, Context, kind_of, letters_of
+from toolbelt.errors import InvalidFileError
+from toolbelt.evals.cases.imports.context import LINE, NOT_OFFERED, CaseRow, Context, kind_of, letters_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.inspect_samples import expected_call
 from toolbelt.evals.cases.imports.messages import Message, check_answers, check_messages, opening
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tables import SURPLUS
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
+from toolbelt.sources import parse_json
 
 NO_LABEL = "it does not say which tool is right"
 NO_PROMPT = "it has no prompt"
@@ -33,8 +37,14 @@ OPEN_CALL = "its context ends with a call that nobody answered"
 _TOOLS = re.compile(r"((expected|correct|right|target) )*((mcp )?(tool|function)s?( calls?| names?| ids?)?( s)?)")
 _PROMPTS = re.compile(r"((test|example|sample|user) )*(prompt|query|queries|question|utterance)s?( s)?( \d+)?")
 _IDS = re.compile(r"((test|case|task|scenario|query|prompt) )*id")
-_OFFERS = ("tools", "functions")
-"""Names of fields that elsewhere hold the definitions that were offered."""
+_ANSWERS = re.compile(
+    r"((expected|correct|right|target|gold|golden|reference) )*(answers?|calls?|labels?|outputs?)"
+    r"|ground truth|gold|expected|target"
+)
+_OFFERS = re.compile(r"((available|offered|candidate|all|given) )*(tool|function|api)s( list| available)?|tool list")
+"""Names of fields that hold what was offered, where another field has the answer or they hold definitions."""
+_NO_CALL_ANSWERS = ("direct", "request_for_info", "cannot_answer")
+"""Values of When2Call's `correct_answer` that mean that no tool is called."""
 _TAGS = ("category", "categories", "tag", "tags")
 _HISTORY = ("context", "history", "messages", "conversation")
 _INTERACTION = "interaction"
@@ -50,6 +60,7 @@ _QUOTED = re.compile(r'["“]([^"“”]+)["”][\s/,;|·]*(?:or\s+)?')
 _PREFIX = re.compile(r"[^\W_]+(?=[\W_])")
 _NAMES_WITH_PREFIX = 3
 """Different names at least before what they all begin with counts as a prefix."""
+_CALL_MARKS = re.compile(r"</?(tool_?calls?|function_?call)>|```(json)?", re.IGNORECASE)
 _MOST = 1000
 """Names of tools that are looked at for a prefix, and fields left aside that are counted."""
 
@@ -64,16 +75,22 @@ class Queries:
         self._prefix: str | None = None
         self._ignored: Counter[str] = Counter()
         self._other_tables = 0
+        self._universe: tuple[str, ...] | None = None
 
     @staticmethod
     def recognises(data: Any) -> bool:
         """Whether a record looks like a query with its tools, or a document like one with a list of them."""
         return _is_query(data) or _listed(data) is not None
 
-    def collect_tools(self, record: Record, pool: ToolPool) -> None:  # noqa: ARG002
-        """Remember the names of tools: what all begin with may be a prefix; there are no definitions."""
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
+        """Collect definitions that were offered; remember the names of tools: what all begin with may be a prefix."""
         for _, entry in self._entries(record):
-            tools = entry.get(_field(entry, _TOOLS)) if isinstance(entry, Mapping) else None
+            if not isinstance(entry, Mapping):
+                continue
+            field, offers = _label_fields(entry)
+            if offers and (definitions := _definitions(entry[offers])):
+                pool.add_list(definitions)
+            tools = None if offers or field is None else entry[field]
             for name in tools if isinstance(tools, list) else _STEPS.split(tools) if isinstance(tools, str) else ():
                 if isinstance(name, str) and not _NO_TOOL.fullmatch(name.strip()) and len(self._names) < _MOST:
                     self._names.add(name.strip(_MARKS))
@@ -115,36 +132,55 @@ class Queries:
         if not _is_query(entry):
             wanted = "one for the tool (Tool, expectedTools) and one for the prompt (Prompt, query)"
             raise BrokenError("no-query", f"It needs two fields or columns: {wanted}.")
-        field, fields = str(_field(entry, _TOOLS)), [name for name in entry if _is_named(name, _PROMPTS)]
+        field, offers = _label_fields(entry)
+        if field is None:
+            raise UnmappedError(NO_LABEL, f"beside {offers}")
+        fields = [name for name in entry if _is_named(name, _PROMPTS)]
         prompts = [
             text for name in fields for text in self._prompts(entry[name], name, in_markdown=heading is not None)
         ]
         if not prompts:
             raise UnmappedError(NO_PROMPT)
-        row: CaseRow = {"id": "", "expected": self._expected(entry[field], field, context)}
+        row: CaseRow = {"id": ""} | self._label(entry, field, offers, context)
         tags, history = [heading] if heading else [], []
         for name, value in entry.items():
             word = " ".join(split_words(str(name)))
-            if name in (field, *fields) or value in (None, "", []):
+            if name in (field, offers, *fields) or value in (None, "", []):
                 continue
-            if name == SURPLUS:  # a `|` that is not escaped may have cut the prompt
-                self._count_ignored("cells beyond the last column")
-                row["draft"] = True
-            elif _IDS.fullmatch(word) and isinstance(value, str | int):
-                row["id"] = str(value)
+            if word in _HISTORY:
+                history = _history(value, context)
             elif word in _TAGS:
                 tags += [tag for tag in (value if isinstance(value, list) else [value]) if isinstance(tag, str)]
             elif word == _INTERACTION and value != "none":  # the prompt does not lead to the tool at once
                 tags.append(str(value))
                 row["draft"] = True
-            elif word in _HISTORY:
-                history = _history(value, context)
             elif word != _INTERACTION:
-                self._count_ignored(str(name)[:60])
+                self._add_other(row, name, word, value)
         tags = [tag for tag in tags if tag.strip()]
         row |= context.common(tags=tags, kind=kind_of([[call] for call in row["expected"]]))
         for prompt in prompts:
             yield row | opening([*history, {"role": "user", "content": prompt}])
+
+    def _add_other(self, row: CaseRow, name: Any, word: str, value: Any) -> None:
+        if name == SURPLUS:  # a `|` that is not escaped may have cut the prompt
+            self._count_ignored("cells beyond the last column")
+            row["draft"] = True
+        elif _IDS.fullmatch(word) and isinstance(value, str | int):
+            row["id"] = str(value)
+        else:
+            self._count_ignored(str(name)[:60])
+
+    def _label(self, entry: Mapping[str, Any], field: str, offers: str | None, context: Context) -> CaseRow:
+        """What is expected, of what was offered where that is said."""
+        self._universe = None
+        offered = self._offered(entry[offers], context) if offers else None
+        expected = self._expected(_answer(entry, field, offers), field, context)
+        if offered is None:
+            return {"expected": expected}
+        for call in expected:
+            if set(offered).isdisjoint([call["tool"]] if isinstance(call["tool"], str) else call["tool"]):
+                raise UnmappedError(NOT_OFFERED, str(call["tool"]))
+        return {"expected": expected} | context.universe(offered)
 
     def _prompts(self, value: Any, place: str, *, in_markdown: bool) -> list[str]:
         """The prompts of a field; in a cell of Markdown, each line is one, and each of several in quotes."""
@@ -161,6 +197,15 @@ class Queries:
                 if beside:
                     self._count_ignored(IN_PARENTHESES)
         return [text for text in prompts if text.strip()]
+
+    def _offered(self, value: Any, context: Context) -> tuple[str, ...]:
+        """Ids of the tools that were offered."""
+        if definitions := _definitions(value):
+            self._universe = context.offered(definitions)
+            return self._universe or ()
+        names = _STEPS.split(value) if isinstance(value, str) else value
+        found = [self._find(name.strip(_MARKS), context) for name in names if isinstance(name, str) and name.strip()]
+        return tuple(dict.fromkeys(tool for one in found for tool in ([one] if isinstance(one, str) else one)))
 
     def _count_ignored(self, what: str) -> None:
         if what in self._ignored or len(self._ignored) < _MOST:
@@ -202,6 +247,8 @@ class Queries:
             return calls
 
     def _find(self, name: str, context: Context) -> str | list[str]:
+        if self._universe is not None and context.names.within(self._universe, name):
+            return context.reference(name, self._universe)
         return context.spelled_reference(name, self._prefix or "")
 
 
@@ -216,10 +263,87 @@ def _field(entry: Mapping[str, Any], pattern: re.Pattern[str]) -> str | None:
 
 
 def _is_query(data: Any) -> bool:
-    if not isinstance(data, Mapping) or _field(data, _PROMPTS) is None or (field := _field(data, _TOOLS)) is None:
-        return False
-    names = data[field] if isinstance(data[field], list) else [data[field]]
-    return field not in _OFFERS or all(isinstance(name, str) for name in names)
+    return isinstance(data, Mapping) and _field(data, _PROMPTS) is not None and any(_label_fields(data))
+
+
+def _label_fields(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The field with the right tools, and the one with the tools that were offered; `None` without one.
+
+    What may be offered is the label itself where it holds names and no other field has calls, or the name of one.
+    """
+    offers = next((name for name in entry if _is_named(name, _OFFERS) and entry[name]), None)
+    labels = [name for name in entry if _is_named(name, _TOOLS) and name != offers]
+    if labels:
+        return max(labels, key=len), offers
+    answers = [name for name in entry if _is_named(name, _ANSWERS)]
+    if offers is not None:
+        label = next((name for name in answers if _answer(entry, name, offers) is not None), None)
+        if label is not None or _definitions(entry[offers]):
+            return label, offers
+    return _field(entry, _TOOLS), None
+
+
+def _answer(entry: Mapping[str, Any], field: str, offers: str | None) -> Any:
+    """The right calls in a field beside the tools that were offered; `None` if it holds words."""
+    value = entry[field]
+    if offers is None or not _is_named(field, _ANSWERS):
+        return value
+    chosen = entry.get("correct_answer")
+    if isinstance(entry.get("answers"), Mapping) and isinstance(chosen, str):  # When2Call
+        value = [] if chosen in _NO_CALL_ANSWERS else entry["answers"].get(chosen)
+    if isinstance(value, str):
+        text = _CALL_MARKS.sub("", value).strip()
+        if text[:1] in ("[", "{") and (calls := _read_json(text)) is not None:
+            return calls
+        if (calls := _python_calls(text)) is not None:
+            return calls
+        names = _names_of(entry[offers])
+        parts = [part.strip(_MARKS) for part in _STEPS.split(text)]
+        return value if all(part in names for part in parts) or _NO_TOOL.fullmatch(text) else None
+    return value if isinstance(value, list | Mapping) else None
+
+
+def _definitions(value: Any) -> list[Any]:
+    """The definitions of tools in a field, or in the JSON that it holds; empty where it holds names."""
+    value = _read_json(value) if isinstance(value, str) else value
+    entries = value if isinstance(value, list) else [value]
+    entries = [
+        _read_json(entry) if isinstance(entry, str) and entry.lstrip()[:1] == "{" else entry for entry in entries
+    ]
+    return entries if entries and all(isinstance(entry, dict) for entry in entries) else []
+
+
+def _names_of(value: Any) -> frozenset[str]:
+    """The names of the tools that were offered."""
+    if definitions := _definitions(value):
+        parts = [entry.get("function", entry) for entry in definitions]
+        return frozenset(str(part.get("name")) for part in parts if isinstance(part, Mapping))
+    names = _STEPS.split(value) if isinstance(value, str) else value
+    return frozenset(name.strip(_MARKS) for name in names if isinstance(name, str))
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return parse_json(text, "").data
+    except InvalidFileError:
+        return None
+
+
+def _python_calls(text: str) -> list[Any] | None:
+    """Calls that are written as Python has them: `[get_weather(city="Oslo"), …]`, as ToolACE and BFCL do."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+        calls = tree.elts if isinstance(tree, ast.List) else [tree]
+        return [
+            {
+                "name": ast.unparse(call.func),
+                "args": {str(one.arg): ast.literal_eval(one.value) for one in call.keywords},
+            }
+            for call in calls
+            if isinstance(call, ast.Call) and not call.args
+        ] or None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _listed(data: Any) -> tuple[str, ...] | None:

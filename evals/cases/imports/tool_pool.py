@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.parameters import read_parameters
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.evals.cases.imports.import_report import BrokenError
 from toolbelt.evals.cases.imports.messages import CUSTOM_ARGUMENT
@@ -18,7 +19,7 @@ from toolbelt.patterns import fold
 Value = TypeVar("Value")
 _MOST_KEPT = 10_000
 """Lists of tools at most whose ids are cached, and as many definitions."""
-_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "inputs")
 _TEXT_INPUT = {"type": "object", "properties": {CUSTOM_ARGUMENT: {"type": "string"}}, "required": [CUSTOM_ARGUMENT]}
 """The schema of OpenAI's custom tools, which take one text."""
 
@@ -142,7 +143,10 @@ def read_tool(entry: Any, index: int) -> Tool | None:
     extra = {key: entry[key] for key in ("strict",) if entry.get(key) is not None}
     try:
         return Tool(
-            name=entry.get("name", ""), description=entry.get("description") or "", parameters=schema, extra=extra
+            name=entry.get("name", ""),
+            description=entry.get("description") or "",
+            parameters=read_parameters(schema),
+            extra=extra,
         )
     except InvalidDefinitionError as error:
         raise BrokenError("invalid-tool", f"`tools[{index}]`: {error}") from None

@@ -32,6 +32,7 @@ from toolbelt.evals.cases.imports.messages import STRANGE_PART
 from toolbelt.evals.cases.imports.openai_log import (
     EMPTY,
     FORCED,
+    MADE_AGAIN,
     NO_REQUEST,
     NO_RESPONSE,
     NO_TOOLS,
@@ -395,3 +396,72 @@ def test_E3_further_choices_of_a_response_are_counted(tmp_path: Path) -> None:
     record = _answered({"choices": [{"message": says()}, {"message": calling("send_mail")}]})
     imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [record, record]))
     assert mentions(imported.notes[0], "`choices`", "2 times")
+
+
+def _use(number: int, name: str = "send_mail", **arguments: Any) -> dict[str, Any]:
+    """A call in Anthropic's form."""
+    part = {"type": "tool_use", "id": f"c{number}", "name": name, "input": arguments}
+    return {"role": "assistant", "content": [part]}
+
+
+def _result(number: int, text: str, **fields: Any) -> dict[str, Any]:
+    """Its answer."""
+    part = {"type": "tool_result", "tool_use_id": f"c{number}", "content": text, **fields}
+    return {"role": "user", "content": [part]}
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_failed"),
+    [
+        pytest.param(_result(0, "no such person", is_error=True), True, id="marked-by-anthropic"),
+        pytest.param({**answer(0, "no such person"), "status": "error"}, True, id="marked-by-langchain"),
+        pytest.param({**answer(0, ""), "error": {"type": "parsing", "message": "no"}}, True, id="marked-by-inspect"),
+        pytest.param(answer(0, '{"isError": true, "content": []}'), True, id="a-result-of-mcp"),
+        pytest.param(answer(0, '{"error": "no such person"}'), True, id="an-error-alone"),
+        pytest.param(answer(0, "Error: no such person"), True, id="a-text"),
+        pytest.param(answer(0, "ValueError: no such person"), True, id="an-exception"),
+        pytest.param(answer(0, "MCP error -32602: Invalid arguments"), True, id="an-error-of-mcp"),
+        pytest.param(answer(0, "Errors and how to avoid them: a guide"), False, id="about-errors"),
+        pytest.param(answer(0, '{"error": null, "sent": true}'), False, id="no-error"),
+        pytest.param(_result(0, "sent", is_error=False), False, id="marked-as-right"),
+    ],
+)
+def test_K14_of_a_call_that_failed_and_was_made_again_the_later_one_is_expected(
+    tmp_path: Path, failure: dict[str, Any], is_failed: bool
+) -> None:
+    messages = [user("Mail Bob."), _use(0, to="Bbo"), failure, _use(1, to="Bob"), _result(1, "sent"), says()]
+    source = write(tmp_path / "log.jsonl", [log(*messages)])
+    imported = bring_in(tmp_path / "out", source, settings=ImportSettings(arguments=ArgumentPolicy.KEEP))
+    (row,) = rows(tmp_path / "out")
+    made = [{"tool": "send_mail", "args": {"to": name}} for name in ("Bbo", "Bob")]
+    assert row["expected"] == (made[1:] if is_failed else made)
+    assert (row.get("match"), row["kind"]) == ((None, "single") if is_failed else ("ordered", "multi"))
+    if is_failed:
+        assert row["results"] == {"send_mail": "sent"}
+        assert imported.notes == (MADE_AGAIN,)
+
+
+def test_K14_a_call_that_failed_last_or_beside_others_stays(tmp_path: Path) -> None:
+    twice = [user("Mail Bob."), _use(0, to="Bbo"), _result(0, "no", is_error=True), _use(1, to="Bob")]
+    failed = log(*twice, _result(1, "no", is_error=True), says("I cannot."))
+    beside = log(
+        user("Mail both."), calling("send_mail", "send_mail"), answer(0, "Error: no"), answer(1, "sent"), says()
+    )
+    other = log(
+        user("Mail Bob."), _use(0), _result(0, "no", is_error=True), _use(1, "get_weather"), _result(1, "4"), says()
+    )
+    bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [failed, beside, other]))
+    assert [[call["tool"] for call in row["expected"]] for row in rows(tmp_path / "out")] == [
+        ["send_mail"],
+        ["send_mail", "send_mail"],
+        ["send_mail", "get_weather"],
+    ]
+
+
+def test_K14_marks_of_failures_are_not_sent(tmp_path: Path) -> None:
+    first = [user("Mail Bob."), _use(0), _result(0, "no", is_error=True), _use(1), _result(1, "sent"), says()]
+    bring_in(
+        tmp_path / "out", write(tmp_path / "log.jsonl", [log(*first, user("And Ann."), _use(2), _result(2, "sent"))])
+    )
+    answers = [message for message in rows(tmp_path / "out")[1]["messages"] if message["role"] == "tool"]
+    assert [message.keys() - {"role", "tool_call_id", "content"} for message in answers] == [set(), set()]

@@ -12,7 +12,7 @@ from tests.evals.cases.samples import CATALOG
 from tests.wording import mentions
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidFileError, ToolbeltError
-from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, OTHER_SPELLING, SEVERAL_SPELLINGS
+from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, NOT_OFFERED, OTHER_SPELLING, SEVERAL_SPELLINGS
 from toolbelt.evals.cases.imports.importer import ImportResult
 from toolbelt.evals.cases.imports.queries import CONTEXT_IN_WORDS, NO_LABEL, NO_PROMPT, OPEN_CALL, OTHER_TABLES
 
@@ -263,9 +263,10 @@ def test_E9_every_broken_entry_is_reported_at_once(tmp_path: Path) -> None:
 
 def test_E3_definitions_that_were_offered_are_no_label(tmp_path: Path) -> None:
     offered = {"query": "Send it.", "tools": [{"name": "git_push"}]}
-    with pytest.raises(InvalidFileError) as caught:
-        import_text(tmp_path, [offered], "cases.json")
-    assert [finding.rule for finding in caught.value.findings] == ["unknown-format"]
+    labelled = offered | {"answer": "git_push"}
+    imported = import_text(tmp_path, [offered, labelled, offered | {"answer": "It was sent."}], "cases.json")
+    assert [labels(case) for case in cases(tmp_path / "out")] == [[PUSH]]
+    assert imported.left_out == {NO_LABEL: 2}
 
 
 def test_E3_names_alone_need_a_catalog(tmp_path: Path) -> None:
@@ -287,3 +288,99 @@ def test_E3_a_real_list_is_imported_whole(tmp_path: Path) -> None:
     imported = bring_in(tmp_path / "out", str(source), catalog=catalog)
     assert (imported.cases, imported.left_out, imported.drafts) == (len(entries), {}, 0)
     assert [case.id for case in cases(tmp_path / "out")] == [entry["id"] for entry in entries]
+
+
+XLAM_TOOLS = [
+    {"name": "find_gifts", "description": "Find gifts.", "parameters": {"kind": {"type": "str", "default": "toy"}}},
+    {
+        "name": "split",
+        "description": "Split it.",
+        "parameters": {"items": {"type": "List[int]"}, "by": {"type": "int"}},
+    },
+]
+GIFTS = {"name": "find_gifts", "arguments": {"kind": "book"}}
+SPLIT = {"name": "split", "arguments": {"items": [1, 2], "by": 1}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param({"answers": json.dumps([GIFTS, SPLIT])}, [GIFTS, SPLIT], id="xlam"),
+        pytest.param({"ground_truth": [{"function": GIFTS}]}, [GIFTS], id="as-openai-has-calls"),
+        pytest.param({"answer": f"<tool_call>\n{json.dumps(SPLIT)}\n</tool_call>"}, [SPLIT], id="hermes"),
+        pytest.param(
+            {"expected_output": "[find_gifts(kind='book'), split(items=[1, 2], by=1)]"}, [GIFTS, SPLIT], id="toolace"
+        ),
+        pytest.param({"target": {"find_gifts": {"kind": "book"}}}, [GIFTS], id="by-name"),
+        pytest.param({"answer": "split"}, [{"name": "split"}], id="a-name"),
+        pytest.param({"answer": "none"}, [], id="no-tool"),
+        pytest.param(
+            {
+                "correct_answer": "tool_call",
+                "answers": {"direct": "Here.", "tool_call": f"<TOOLCALL>[{json.dumps(GIFTS)}]</TOOLCALL>"},
+            },
+            [GIFTS],
+            id="when2call",
+        ),
+        pytest.param(
+            {"correct_answer": "request_for_info", "answers": {"direct": "Here.", "request_for_info": "Which?"}},
+            [],
+            id="when2call-without-a-call",
+        ),
+        pytest.param({"expected_tools": [GIFTS]}, [GIFTS], id="a-field-of-tools-goes-first"),
+    ],
+)
+@pytest.mark.parametrize("tools", [XLAM_TOOLS, json.dumps(XLAM_TOOLS), [json.dumps(one) for one in XLAM_TOOLS]])
+def test_K6_tools_beside_an_answer_are_what_was_offered(
+    tmp_path: Path, tools: Any, fields: dict[str, Any], expected: list[dict[str, Any]]
+) -> None:
+    other = {"query": "Do nothing.", "tools": [{"name": "third"}], "answer": "none"}
+    imported = import_text(tmp_path, [{"query": "Do it.", "tools": tools, **fields}, other], "rows.json", catalog=None)
+    first, _ = rows(tmp_path / "out")
+    calls = [{"tool": call["name"]} | ({"args": call["arguments"]} if "arguments" in call else {}) for call in expected]
+    assert (first["expected"], first["offered"]) == (calls, ["find_gifts", "split"])
+    assert (imported.left_out, imported.drafts) == ({}, 0)
+
+
+def test_K6_names_beside_an_answer_are_offered_and_beside_words_the_label(tmp_path: Path) -> None:
+    names = ["git_push", "git_log"]
+    entries = [
+        {"query": "Send it.", "available_tools": names, "answer": "git_push"},
+        {"query": "Send both.", "tools": names, "answer": "Both were sent."},
+        {"query": "Read it.", "tools": names, "answer": "git_log, git_push"},
+        {"query": "Open it.", "tools": ["git_push"], "answers": [{"name": "git_log"}]},
+    ]
+    imported = import_text(tmp_path, entries, "rows.json")
+    read = [(labels(case), case.offered) for case in cases(tmp_path / "out")]
+    offered = ("git/git_push", "git/git_log")
+    assert read == [([PUSH], offered), ([PUSH, LOG], None), ([LOG, PUSH], offered)]
+    assert imported.left_out == {NOT_OFFERED: 1}
+    assert mentions(noted(imported), "answer (1)")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "git_push", "input_parameters": {"remote": "origin"}},
+        {"tool_name": "git_push", "input": {"remote": "origin"}},
+        {"tool": "git_push", "kwargs": '{"remote": "origin"}'},
+        {"name": "git_push", "parameters": {"remote": "origin"}, "description": "Send."},
+        {"name": "git_push", "args": None, "params": {"remote": "origin"}},
+        {"type": "function", "function": {"name": "git_push", "arguments": '{"remote": "origin"}'}},
+    ],
+)
+def test_K6_the_arguments_of_a_label_are_read_wherever_they_stand(tmp_path: Path, call: dict[str, Any]) -> None:
+    imported = import_text(tmp_path, [{"query": "Send it.", "expected_tools": [call]}], "rows.json")
+    (row,) = rows(tmp_path / "out")
+    assert (row["expected"], "left aside" in noted(imported)) == (
+        [{"tool": "git/git_push", "args": {"remote": "origin"}}],
+        False,
+    )
+
+
+def test_K6_a_field_of_a_label_that_is_not_read_is_noted(tmp_path: Path) -> None:
+    definition = {"name": "git_push", "parameters": {"type": "object", "properties": {"remote": {"type": "string"}}}}
+    calls = [{"name": "git_push", "output": "Sent.", "payload": {"remote": "origin"}}, definition]
+    imported = import_text(tmp_path, [{"query": "Send it.", "expected_tools": calls}], "rows.json")
+    assert rows(tmp_path / "out")[0]["expected"] == [{"tool": "git/git_push"}] * 2
+    assert mentions(noted(imported), "`output`", "`payload`", "`parameters`")
