@@ -210,14 +210,13 @@ class _Reader:
         if wire_name is not None and not is_legal_wire_name(wire_name):
             section.child("wire_name").add_error("wire-name", f"No provider takes the wire name {wire_name!r}.")
         section.read_mapping("parameters", "a mapping, a JSON Schema")
-        if is_flat(written.get("parameters")):
-            section.child("parameters").add_warning("flat-parameters", f"{section.label}: its {FLAT_NOTE}.")
         for key in ("annotations", "extra"):
             section.read_mapping(key)
         if len(section.findings) > findings_before:
             return None
         fields = {key: value for key, value in written.items() if key in TOOL_KEYS and value is not None}
-        if "parameters" in fields:
+        if is_flat(fields.get("parameters")):
+            section.child("parameters").add_warning("flat-parameters", f"{section.label}: its {FLAT_NOTE}.")
             fields["parameters"] = read_parameters(fields["parameters"])
         try:
             tool = Tool(plugin=plugin, **fields)
