@@ -86,3 +86,62 @@ def test_E7_a_baseline_of_some_cases_tells_how_to_ask_the_same(toolbelt: Toolbel
     ask(toolbelt, shop, options=("--kind", "single", "--case", "refund-100"))
     (first, *_) = gate(toolbelt).json["checks"]
     assert mentions(first["message"], "--limit", 120, "--seed", 0, "--kind", "--case"), first
+
+
+RIGHT = {"when": "*", "replies": [{"calls": [{"tool": "refund"}]}]}
+
+
+def ask_two(toolbelt: Toolbelt, shop: Path, *, toolsets: str) -> dict[str, Any]:
+    """A run of two models: one is always right in the ten cases that fit it, the other right in six of seven of all."""
+    wrong = [{"when": f"order {ten}", "replies": [{"calls": [{"tool": "parcel"}]}]} for ten in (20, 23)]
+    few = [{"when": f"order {ten}", "replies": [{"error": "context_overflow"}]} for ten in range(10, 24) if ten != 11]
+    (shop / "few.json").write_text(json.dumps([*few, RIGHT]))
+    (shop / "all.json").write_text(json.dumps([*wrong, RIGHT]))
+    models = "scripted/few.json,scripted/all.json"
+    ran = toolbelt("eval", "run", "-d", "shop", "-t", toolsets, "-m", models, "--max-retries", "0", "--json")
+    assert ran.code == 0, ran.err
+    return dict(ran.json)
+
+
+def test_V1_a_model_that_few_cases_fit_is_not_the_most_accurate(toolbelt: Toolbelt, shop: Path) -> None:
+    data = ask_two(toolbelt, shop, toolsets="full")
+    few, every = data["arms"]
+    assert (few["accuracy"]["value"], few["right_of_asked"]["value"]) == (1, 10 / 140)
+    assert every["accuracy"] == every["right_of_asked"]
+    assert data["result"]["model"] == "scripted/all.json"
+    assert mentions(data["result"]["sentence"], "surely the most accurate of 2 models", "85.7% of 140 cases")
+    assert "smaller toolset" not in f"{data['result']['title']} {data['result']['sentence']}"
+
+    told = toolbelt("eval", "recommend", "--json").json["ranking"]
+    assert [each["model"] for each in told["arms"]] == ["scripted/all.json", "scripted/few.json"]
+    assert (told["arms"][1]["standing"], told["arms"][1]["right_of_asked"]) == ("worse", 10 / 140)
+    shown = " ".join(toolbelt("eval", "recommend").out.split())
+    assert mentions(shown, "85.7% of 140 cases", "10/140", "right of")
+
+
+def test_V1_a_model_stands_for_its_best_toolset_and_ties_are_said_so(toolbelt: Toolbelt, shop: Path) -> None:
+    (shop / "a.json").write_text(json.dumps([RIGHT]))
+    (shop / "b.json").write_text(json.dumps([RIGHT]))
+    models = "scripted/a.json,scripted/b.json"
+    ran = toolbelt("eval", "run", "-d", "shop", "-t", "full", "-m", models, "--json")
+    assert mentions(ran.json["result"]["sentence"], "the most accurate of 2 models as measured", "tied with 1 other")
+    assert ran.json["result"]["recommended"] is None
+
+
+def test_V1_against_a_toolset_is_against_that_of_each_model(toolbelt: Toolbelt, shop: Path) -> None:
+    (shop / "toolbelt.yaml").write_text("catalog: shop/catalog.json\nloadouts:\n  some: {plugins: [shop]}\n")
+    ask_two(toolbelt, shop, toolsets="full,oracle,loadout:some")
+    data = toolbelt("eval", "compare", "--against", "full", "--json").json
+    assert {(pair["a"]["model"], pair["a"]["toolset"]) for pair in data["pairs"]} == {
+        ("scripted/few.json", "full"),
+        ("scripted/all.json", "full"),
+    }
+    assert all(pair["a"]["model"] == pair["b"]["model"] for pair in data["pairs"])
+    assert len(data["pairs"]) == 4
+
+
+def test_V1_the_least_share_is_of_all_asked(toolbelt: Toolbelt, shop: Path) -> None:
+    ask(toolbelt, shop, *({"when": f"order {ten}", "replies": TOO_LONG["replies"]} for ten in range(12, 24)), RIGHT)
+    ran = toolbelt("eval", "gate", "--min-accuracy", "0.5", "--json")
+    (check,) = (check for check in ran.json["checks"] if check["name"] == "min-accuracy")
+    assert (ran.code, check["verdict"], check["observed"]) == (1, "regression", 20 / 140)

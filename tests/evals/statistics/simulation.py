@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolbelt.evals.statistics.paired import ShareContrast, paired_difference
-from toolbelt.evals.statistics.verdict import Verdict, judge
+from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict, judge
 
 RESAMPLES = 500
 _RIGHT = 0.8
@@ -260,11 +260,65 @@ def opposed_table(runs: int) -> Iterator[str]:
         yield f"| {clusters} | {large} | {size} | {large * chance:.1f} | {figures} |"
 
 
+WINDOWS = tuple(
+    (cases, fitting, rest) for cases in (40, 200, 1000) for fitting in (0.1, 0.65, 0.95) for rest in (0.0, 0.5)
+)
+"""Cases, the share of them that fits an arm, and the share that another, which all fit, may get right of the rest. Of
+those that fit both, each gets the same ones right, but for one trial in twenty.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """What is found of an arm that was asked less than another, against that one.
+
+    Attributes:
+        contrast: Of what is right of all asked.
+        leads_scored: Whether it is more accurate, each arm of what it was scored on.
+    """
+
+    contrast: ShareContrast
+    leads_scored: bool
+
+
+def simulate_windows(cases: int, fitting: float, rest: float, runs: int) -> list[Windows]:
+    """Compare an arm that some cases are too long for with one that all fit."""
+    rng = np.random.default_rng(cases + round(100 * fitting))
+    found = []
+    for run in range(runs):
+        fits = rng.random(cases) < fitting
+        fits[0] = True
+        chances = np.where(rng.random(cases) < np.where(fits, _RIGHT, rest), 0.95, 0.0)
+        less, more = (rng.random(cases) < chances for _ in range(2))
+        pairs = [[(float(a and fit), float(b))] for a, b, fit in zip(less, more, fits, strict=True)]
+        contrast = paired_difference(pairs, seed=run, resamples=RESAMPLES)
+        found.append(Windows(contrast, bool(less[fits].mean() > more.mean())))
+    return found
+
+
+def windows_table(runs: int) -> Iterator[str]:
+    """The lines of a Markdown table over all of them, in percent."""
+    yield "| cases | fit the one | right of the rest | leads of scored | leads of asked | surely more | surely less |"
+    yield "|---" * 7 + "|"
+    for cases, fitting, rest in WINDOWS:
+        found = simulate_windows(cases, fitting, rest, runs)
+        contrasts = [each.contrast for each in found]
+        surely = [each for each in contrasts if each.p_value < SIGNIFICANT]
+        counts = (
+            sum(each.leads_scored for each in found),
+            sum(each.difference > 0 for each in contrasts),
+            sum(each.low > 0 for each in surely),
+            sum(each.high < 0 for each in surely),
+        )
+        figures = " | ".join(f"{100 * count / runs:.1f}" for count in counts)
+        yield f"| {cases} | {fitting:.0%} | {rest:.0%} | {figures} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500, help="comparisons of each setting and change")
     runs = parser.parse_args().runs
-    for line in chain(table(runs), opposed_table(2 * runs)):
+    for line in chain(table(runs), opposed_table(2 * runs), windows_table(2 * runs)):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from tests.evals.statistics.simulation import SETTINGS, Change, Setting, share_of, simulate
+from tests.evals.statistics.simulation import SETTINGS, Change, Setting, share_of, simulate, simulate_windows
 from toolbelt.evals.statistics.verdict import Verdict
 
 CHANCE = 1e-4
@@ -39,3 +39,13 @@ def test_E7_over_epochs_equal_arms_pass_and_a_clear_loss_is_seen() -> None:
 def test_E7_over_epochs_gains_and_losses_alike_are_seldom_called_a_regression(setting: Setting) -> None:
     swapped = simulate(setting, Change.SWAPS, 0.3, runs=200)
     assert _at_most(share_of(swapped, Verdict.REGRESSION, setting.margin), 200, 0.025)
+
+
+@pytest.mark.parametrize("fitting", [0.1, 0.65])
+def test_V1_an_arm_that_few_cases_fit_does_not_lead_by_being_asked_less(fitting: float) -> None:
+    found = simulate_windows(200, fitting, rest=0.5, runs=40)
+    assert sum(each.leads_scored for each in found) > 30, "by the accuracy of what was scored it would"
+    assert not [each for each in found if each.contrast.difference > 0]
+    equal = [each.contrast for each in simulate_windows(200, fitting, rest=0.0, runs=200)]
+    for surely in ([each.low > 0 for each in equal], [each.high < 0 for each in equal]):
+        assert _at_most(sum(surely) / 200, 200, 0.025)
