@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolbelt.providers.chat import NOTHING_REPORTED, Usage
+from toolbelt.providers.reply_forms import find_form
 
 Message = Mapping[str, Any]
 """One message in OpenAI's form: `role`, `content`, `tool_calls`, `tool_call_id`."""
@@ -53,8 +54,6 @@ def _refuse_constant(name: str) -> None:
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 """Made once: `json.loads` makes one for each text."""
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
-"""Finish reasons of an answer that reached the token limit, as providers word them; litellm writes `length`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class Reply:
     @property
     def is_cut(self) -> bool:
         """Whether it ended at the token limit, so that more may have been meant to come."""
-        return self.finish_reason.lower() in _CUT
+        return find_form(self.finish_reason).finish_reason == "length"
 
 
 @dataclass(frozen=True, slots=True)

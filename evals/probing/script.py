@@ -79,6 +79,10 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
             return CheckVerdict(
                 CheckOutcome.FAILS, f"{where}A content filter, or the model, would not answer: {message}"
             )
+        case Failure.BROKEN_CALL:
+            return CheckVerdict(CheckOutcome.FAILS, f"{where}The server could not read the model's call: {message}")
+        case Failure.CALL_IN_TEXT:
+            return CheckVerdict(CheckOutcome.FAILS, f"{where}{message}")
         case Failure.TOOLS_NOT_SEEN:
             return CheckVerdict(CheckOutcome.TOOLS_NOT_SEEN, f"{where}{error.message}")
         case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before

@@ -16,6 +16,7 @@ from toolbelt.evals.responses.cache import ResponseCache
 from toolbelt.evals.responses.export import ResponseExport
 from toolbelt.evals.responses.keys import make_key
 from toolbelt.evals.responses.response import Payment, RecordedResponse, ResponseMark, digest_answer, find_query
+from toolbelt.providers.reply_forms import Fault, find_form
 from toolbelt.sources import refuse_special
 from toolbelt.stores.sqlite_files import is_sqlite_file
 
@@ -170,8 +171,8 @@ class ModelResponses:
             request: 0-based number of the request within it.
         """
         response = self.recorded.find(key)
-        if response is None:
-            return None
+        if response is None or find_form(response.reply.finish_reason).fault is not Fault.CHOICE:
+            return None  # one that is no answer was recorded before that was known
         payment = self.payments.get((trial, request))
         is_own = payment is not None and payment.key == key
         cost = payment.cost_usd if payment is not None and is_own else response.cost_usd

@@ -251,6 +251,7 @@ class RetryingClient:
             Failure.BROKEN_ANSWER,
             Failure.TIMEOUT,
             Failure.REFUSED,
+            Failure.BROKEN_CALL,
         )
         return least if was_computed else 0.0
 

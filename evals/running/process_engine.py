@@ -193,28 +193,25 @@ class ProcessEngine:
             self._add_reason(f"{model}: {self._errors[model]} trials in a row failed, the last by {record.reason}")
 
     def _note_faults(self, record: TrialRecord) -> None:
-        """Leave out a model whose server answers without having seen what was asked (rule E4).
+        """Leave out a model whose server answers without showing what the model chose (rules E4, V2).
 
-        An answer over few tools shows that the server answers, but not that it sees tools.
+        An answer over few tools shows that the server answers, but not that it sees tools; one without a call, that it
+        sees them, but not that it reads calls; a call, that it does both.
         """
         model = self.plan.arms[record.arm].model
         faults = self._faults.setdefault(model, Counter())
-        if record.ending in (Ending.BROKEN_ANSWER, Ending.TOOLS_NOT_SEEN):
+        if Ending(record.ending).is_server_fault:
             faults[record.ending] += 1
             if faults.total() == FAULTY_TRIALS:
                 self.given_up.add(model)
                 self._add_reason(f"{model}: stopped after {FAULTY_TRIALS} trials: {record.reason}")
+        elif record.selections:
+            faults.clear()
         elif Outcome(record.outcome).is_scored:
             del faults[Ending.BROKEN_ANSWER]
-            if _shows_sight(record):
-                faults.clear()
+            if record.definition_tokens > CHECKED_TOKENS and record.prompt_tokens is not None:
+                del faults[Ending.TOOLS_NOT_SEEN]  # all of a long prompt was counted
 
     def _add_reason(self, reason: str) -> None:
         if reason not in self.reasons:
             self.reasons.append(reason)
-
-
-def _shows_sight(record: TrialRecord) -> bool:
-    """Whether a trial shows that the server sees tools: one was called, or all of a long prompt was counted."""
-    is_checked = record.definition_tokens > CHECKED_TOKENS and record.prompt_tokens is not None
-    return is_checked or record.selections > 0

@@ -24,7 +24,7 @@ _REMEDY = (
 
 
 class ReplyFault(ModelError):  # noqa: N818  a reply, not a mistake of ours
-    """A server answered, and its answer is none: `broken_answer` or `tools_not_seen`."""
+    """A server answered, and its answer is none: `broken_answer`, `tools_not_seen` or `call_in_text`."""
 
 
 def find_fault(request: Request, reply: Reply, own_tokens: int) -> ReplyFault | None:

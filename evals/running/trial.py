@@ -30,7 +30,12 @@ from toolbelt.runtime.threads import run_in_thread
 T = TypeVar("T")
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
 """The answer to a call for which the case has no result: no tool is ever executed."""
-_ENDINGS = {Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW, Failure.REFUSED: Ending.REFUSED}
+_ENDINGS = {
+    Failure.CONTEXT_OVERFLOW: Ending.CONTEXT_OVERFLOW,
+    Failure.REFUSED: Ending.REFUSED,
+    Failure.BROKEN_CALL: Ending.BROKEN_CALL,
+}
+"""Of failures that end a trial otherwise than by an error."""
 
 
 class ToolsetError(Exception):
@@ -234,7 +239,9 @@ class TrialState:
     def _fail(self, unanswered: Unanswered) -> tuple[Ending, str]:
         error = unanswered.error
         self._book(unanswered.earlier)
-        if error.failure is Failure.REFUSED or isinstance(error, ReplyFault):  # an answer, with tokens of its own
+        if error.failure in (Failure.REFUSED, Failure.BROKEN_CALL) or isinstance(
+            error, ReplyFault
+        ):  # an answer, with tokens of its own
             self.meter.usages.append(error.usage)
             self.latency_seconds += error.latency_seconds
         if isinstance(error, ReplyFault):

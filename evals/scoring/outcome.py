@@ -16,6 +16,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     GAVE_UP = "gave_up"
     TRUNCATED = "truncated"
+    BROKEN_CALL = "broken_call"
     HALLUCINATED_TOOL = "hallucinated_tool"
     UNOFFERED_TOOL = "unoffered_tool"
     UNNEEDED_CALL = "unneeded_call"
@@ -47,6 +48,8 @@ class Ending(StrEnum):
     REQUEST_LIMIT = "request_limit"
     TRUNCATED = "truncated"
     """The token limit cut the answer before its calls were complete."""
+    BROKEN_CALL = "broken_call"
+    """The server could not read the model's call, and refused the answer for it."""
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
     """A prompt was longer than the context window takes, by our count or by the provider's answer."""
@@ -57,6 +60,8 @@ class Ending(StrEnum):
     """The first answer was empty, twice, without a token spent on it."""
     TOOLS_NOT_SEEN = "tools_not_seen"
     """The server answered without having seen the tools."""
+    CALL_IN_TEXT = "call_in_text"
+    """The server left the model's call in the text of its answer."""
 
     @property
     def is_overflow(self) -> bool:
@@ -64,9 +69,14 @@ class Ending(StrEnum):
         return self in (Ending.CONTEXT_OVERFLOW, Ending.TOO_MANY_TOOLS)
 
     @property
+    def is_server_fault(self) -> bool:
+        """Whether the server answered, and in a form that shows no choice of the model's (rule V2)."""
+        return self in (Ending.BROKEN_ANSWER, Ending.TOOLS_NOT_SEEN, Ending.CALL_IN_TEXT)
+
+    @property
     def is_error(self) -> bool:
         """Whether the infrastructure failed."""
-        return self in (Ending.ERROR, Ending.BROKEN_ANSWER, Ending.TOOLS_NOT_SEEN)
+        return self is Ending.ERROR or self.is_server_fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ _MOST = 4
 NO_ANSWER = "The model did not answer."
 OVERFLOW = "The request was longer than the model's context."
 REFUSAL = "The model refused to answer."
+BROKEN_CALL = "The server could not read the model's call."
 TRUNCATED = "The token limit cut the answer before its calls were complete."
 NOTHING_AS_EXPECTED = "Called nothing, as expected."
 NOTHING_THOUGH_ANY = "Called nothing, though any call would do."

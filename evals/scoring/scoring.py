@@ -16,8 +16,8 @@ Details that the rule leaves open:
   `wrong_tool`.
 - **`null`**: any offered tool that is not forbidden will do; the arguments of every such call, those of
   `allowed_extra` left out where others are made, are checked by its schema alone.
-- **A trial that gave up, was truncated or was refused** is that, whatever was called before; its hits still count for
-  recall.
+- **A trial that gave up, was truncated, was refused or ended in a broken call** is that, whatever was called before; its
+  hits still count for recall.
 - **Missing and surplus** calls are those the nearest answer leaves when calls are laid against it; in `ordered` cases
   a right call out of order is both.
 - **A label goes before the schema**: what it accepts is right, even where the tool's schema refuses it (`null`, a text
@@ -94,6 +94,8 @@ class Scorer:
             return replace(score, outcome=Outcome.GAVE_UP, reason=reasons.gave_up(selections))
         if ending is Ending.TRUNCATED:
             return replace(score, outcome=Outcome.TRUNCATED, reason=reasons.TRUNCATED)
+        if ending is Ending.BROKEN_CALL:
+            return replace(score, outcome=Outcome.BROKEN_CALL, reason=error or reasons.BROKEN_CALL)
         for selection in selections:
             if selection.tool_id is None:
                 return replace(score, outcome=Outcome.HALLUCINATED_TOOL, reason=reasons.hallucinated(selection))

@@ -66,6 +66,10 @@ class Failure(StrEnum):
     """The answer was cut short, is empty without a token spent on it, or is not an answer of this API."""
     TOOLS_NOT_SEEN = "tools_not_seen"
     """The server answered, but had dropped the tools or cut the prompt."""
+    CALL_IN_TEXT = "call_in_text"
+    """The server left the model's call in the text of its answer."""
+    BROKEN_CALL = "broken_call"
+    """The model called a tool in a form that the server cannot read, and the server refuses the answer for it."""
     CONTEXT_OVERFLOW = "context_overflow"
     REFUSED = "refused"
     """The provider's content filter, or the model, refused to answer."""
@@ -82,7 +86,7 @@ class Failure(StrEnum):
 
     @property
     def is_passing(self) -> bool:
-        """Whether asking again may help."""
+        """Whether asking again may help: `transient` in `toolbelt.providers.reply_forms`."""
         return self in (Failure.RATE_LIMIT, Failure.TIMEOUT, Failure.UNAVAILABLE, Failure.BROKEN_ANSWER)
 
     @property

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
-from toolbelt.providers.provider_errors import clean_message, remove_secrets
+from toolbelt.providers.direct_answers import has_error
+from toolbelt.providers.provider_errors import clean_message, make_answer_error, remove_secrets
+from toolbelt.providers.reply_forms import find_form
 
-_FILTERED = "content_filter"
 _MOST_TOKENS = 10**12
 """No request has more tokens; a larger reported number is invalid."""
 
@@ -24,7 +25,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         hold_seconds: Until there is something left of the provider's limits.
 
     Raises:
-        ModelError: the response holds no answer, or the provider or the model refused.
+        ModelError: by its form (`toolbelt.providers.reply_forms`) the response is no answer.
     """
     choices = read_field(response, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -35,19 +36,28 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
     def clean(text: str) -> str:
         return remove_secrets(text, secrets) if secrets else text
 
-    finish_reason = clean(str(read_field(choice, "finish_reason") or ""))
+    usage = read_field(response, "usage")
+    error, finish_reason = _error(choice), clean(_finish_reason(choice))
+    if error:
+        body = json.dumps({"error": error}).encode()
+        failed = make_answer_error(200, {}, body, secrets, latency_seconds)
+        failed.usage = make_usage(usage)
+        raise failed
+    form = find_form(finish_reason)
     text = clean(_text(read_field(message, "content")))
     calls = _calls(message, clean)
     refusal = _refusal(message)
-    if refusal or (finish_reason == _FILTERED and not calls):
+    if refusal or (form.failure is Failure.REFUSED and not calls):
         reason = clean_message(refusal or text, secrets) or "The content filter stopped the answer."
-        usage = make_usage(read_field(response, "usage"))
-        raise ModelError(Failure.REFUSED, reason, latency_seconds=latency_seconds, usage=usage)
+        raise ModelError(Failure.REFUSED, reason, latency_seconds=latency_seconds, usage=make_usage(usage))
+    if form.failure is not None and form.failure is not Failure.REFUSED:
+        reason = f"The answer ended with finish_reason {clean_message(finish_reason)!r}."
+        raise ModelError(form.failure, reason, latency_seconds=latency_seconds, usage=make_usage(usage))
     return ChatReply(
         text=text,
         calls=calls,
-        usage=make_usage(read_field(response, "usage"), is_empty=not text and not calls),
-        finish_reason=finish_reason,
+        usage=make_usage(usage, is_empty=not text and not calls),
+        finish_reason="tool_calls" if form.finish_reason == "stop" and calls else form.finish_reason,
         served_by=clean(str(read_field(response, "model") or "")),
         fingerprint=clean(str(read_field(response, "system_fingerprint") or "")),
         latency_seconds=latency_seconds,
@@ -78,6 +88,21 @@ def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
 def read_field(holder: Any, name: str) -> Any:
     """A field of JSON, or an attribute of what litellm makes of it; `None` where it is not there."""
     return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+
+
+def _finish_reason(choice: Any) -> str:
+    """As the provider words it; litellm writes `stop` for what it does not know, and keeps the word beside it."""
+    fields = read_field(choice, "provider_specific_fields")
+    native = fields.get("native_finish_reason") if isinstance(fields, dict) else None
+    return str(native or read_field(choice, "finish_reason") or "")
+
+
+def _error(choice: Any) -> Any:
+    """The error in a choice, which litellm keeps among the fields that it does not know; `None` where there is none."""
+    for holder in (choice, read_field(choice, "provider_specific_fields")):
+        if holder is not None and has_error({"error": read_field(holder, "error")}):
+            return read_field(holder, "error")
+    return None
 
 
 def _list(value: Any) -> list[Any]:

@@ -4,28 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-_FINISH_REASONS: Mapping[str, str] = MappingProxyType(
-    {
-        "max_tokens": "length",
-        "MAX_TOKENS": "length",
-        "compaction": "length",
-        "tool_use": "tool_calls",
-        **dict.fromkeys(
-            ("end_turn", "stop_sequence", "COMPLETE", "ERROR", "eos", "eos_token", "STOP", "error", "network_error"),
-            "stop",
-        ),
-        **dict.fromkeys(
-            ("refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "OTHER"),
-            "content_filter",
-        ),
-        **dict.fromkeys(("ERROR_TOXIC", "sensitive", "guardrail_intervened", "content_filtered"), "content_filter"),
-    }
-)
-"""Other providers' words for OpenAI's, as in litellm's table; what is not in it stays as the server wrote it."""
 _THOUGHTS = re.compile(r"<(?:think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>", re.DOTALL)
 _UNFOLDED = "multi_tool_use.parallel"
 """A call of no tool, in which models of OpenAI's once wrapped several calls."""
@@ -51,11 +31,12 @@ def read_body(body: bytes) -> dict[str, Any]:
 
 
 def normalise(data: dict[str, Any]) -> dict[str, Any]:
-    """An answer in OpenAI's own words, changed in place.
+    """An answer in OpenAI's own form, changed in place.
 
     Raises:
         NotAnAnswer: a part of it has the wrong form.
     """
+    keep_one_choice(data)
     choices = data.get("choices")
     if not isinstance(choices, list):
         raise NotAnAnswer("The answer has no choices.")
@@ -69,6 +50,34 @@ def normalise(data: dict[str, Any]) -> dict[str, Any]:
             raise NotAnAnswer("The answer's first choice is not an object.")
         _normalise_choice(choices[0])
     return data
+
+
+def keep_one_choice(data: dict[str, Any]) -> None:
+    """Leave, in place, one choice: that with index 0, else the first. An error of the whole answer becomes its error.
+
+    litellm numbers choices anew, and makes exceptions without their text of errors.
+    """
+    choices = data.get("choices")
+    choices = list(choices) if isinstance(choices, list | tuple) else []
+    if has_error(data):
+        first = choices[0] if choices and isinstance(choices[0], dict) else {"message": {"role": "assistant"}}
+        data["choices"] = [{**first, "error": data["error"]}]
+        data["error"] = None
+    elif len(choices) > 1:
+        data["choices"] = [next((choice for choice in choices if _index(choice) == 0), choices[0])]
+
+
+def _index(choice: object) -> object:
+    index = choice.get("index") if isinstance(choice, dict) else None
+    return None if isinstance(index, bool) else index
+
+
+def has_error(holder: dict[str, Any]) -> bool:
+    """Whether an answer, or a choice of one, reports an error, whatever its status: gateways send these with 200."""
+    error = holder.get("error")
+    if isinstance(error, dict):
+        return bool(error.get("message")) or error.get("code") is not None
+    return bool(error)
 
 
 def _normalise_usage(usage: dict[str, Any]) -> None:
@@ -93,8 +102,7 @@ def _normalise_choice(choice: dict[str, Any]) -> None:
     reason = choice.get("finish_reason") or "stop"
     if not isinstance(reason, str):
         raise NotAnAnswer("The answer's finish reason is not a text.")
-    reason = _FINISH_REASONS.get(reason, reason)
-    choice["finish_reason"] = "tool_calls" if reason == "stop" and calls else reason
+    choice["finish_reason"] = reason
 
 
 def _unfold(calls: object) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolbelt import __version__
 from toolbelt.providers.answer import Answer
 from toolbelt.providers.chat import Failure, ModelError
-from toolbelt.providers.direct_answers import NotAnAnswer, read_body
+from toolbelt.providers.direct_answers import NotAnAnswer, has_error, read_body
 from toolbelt.providers.endpoints import Endpoint
 from toolbelt.providers.known_keys import find_secrets
 from toolbelt.providers.provider_errors import make_answer_error
@@ -57,7 +57,7 @@ class DirectHttp:
         response, answered = await self._post(session, body)
         if response.status < 400:
             data = read_body(answered)
-            if not _is_failed(data):
+            if not has_error(data):
                 return data
         raise make_answer_error(
             response.status, response.headers, answered, find_secrets(os.environ), elapsed_seconds()
@@ -109,11 +109,3 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
             response.close()
             raise NotAnAnswer(f"The answer is longer than {LONGEST_ANSWER:,} bytes.")
     return b"".join(parts)
-
-
-def _is_failed(data: dict[str, Any]) -> bool:
-    """Whether an answer reports an error, whatever its status: some gateways send these with 200."""
-    error = data.get("error")
-    if isinstance(error, dict):
-        return bool(error.get("message")) or error.get("code") is not None
-    return bool(error)

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
+from toolbelt.providers.direct_answers import keep_one_choice
+
 _NAMES = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 """Its loggers."""
 _WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
@@ -107,14 +109,43 @@ def _spare_odd_arguments() -> None:
         except Exception:  # noqa: BLE001  whatever a model may have written
             return calls
 
+    _replace(name, unfold, unfold_or_leave)
+
+
+@cache
+def _keep_what_litellm_drops() -> None:
+    """Let litellm read the choice with index 0, and an error where it is read in a choice.
+
+    It numbers choices anew in whatever order they come, and of an error beside them keeps the code alone.
+    """
+    load_litellm()
+    from litellm.litellm_core_utils.llm_response_utils import convert_dict_to_response as reading
+
+    name = "convert_to_model_response_object"
+    convert = getattr(reading, name, None)
+    if convert is None:
+        return
+
+    def convert_one_choice(response_object: Any = None, *more: Any, **named: Any) -> Any:
+        if isinstance(response_object, dict) and named.get("response_type", "completion") == "completion":
+            response_object = dict(response_object)
+            keep_one_choice(response_object)
+        return convert(response_object, *more, **named)
+
+    _replace(name, convert, convert_one_choice)
+
+
+def _replace(name: str, old: Any, new: Any) -> None:
+    """Put a function in the place of one of litellm's wherever it was imported."""
     for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("litellm.") and vars(module).get(name) is unfold:
-            setattr(module, name, unfold_or_leave)
+        if getattr(module, "__name__", "").startswith("litellm.") and vars(module).get(name) is old:
+            setattr(module, name, new)
 
 
 async def complete(arguments: dict[str, Any]) -> Any:
     """Ask, once."""
     _spare_odd_arguments()
+    _keep_what_litellm_drops()
     return await load_litellm().acompletion(**arguments)
 
 

@@ -25,8 +25,14 @@ _FAILURE_OF_STATUS: Mapping[int, Failure] = MappingProxyType(
         403: Failure.AUTHENTICATION,
         404: Failure.NOT_FOUND,
         408: Failure.TIMEOUT,
+        409: Failure.UNAVAILABLE,  # a conflict or a lock, which passes; SDKs ask again
         413: Failure.CONTEXT_OVERFLOW,
+        423: Failure.UNAVAILABLE,
+        424: Failure.UNAVAILABLE,  # TGI and Bedrock: the generation failed
+        425: Failure.UNAVAILABLE,  # too early
         429: Failure.RATE_LIMIT,
+        498: Failure.UNAVAILABLE,  # Groq: its flexible tier is full
+        499: Failure.UNAVAILABLE,  # a proxy saw its own client hang up
     }
 )
 _FAILURE_OF_CLASS: Mapping[str, Failure] = MappingProxyType(
@@ -52,7 +58,7 @@ _FAILURE_OF_CLASS: Mapping[str, Failure] = MappingProxyType(
 )
 _CLASSES_BEFORE_STATUS = frozenset({Failure.TIMEOUT, Failure.CONTEXT_OVERFLOW, Failure.REFUSED})
 """Failures that the exception's class shows better than the status: an endless body with status 200, some of 400."""
-_LIMIT_AND_REQUESTED = re.compile(r"\blimit:? ([\d,]*\d),(?: used:? [\d,]+)? requested:? ([\d,]*\d)")
+_LIMIT_AND_REQUESTED = re.compile(r"\blimit:? ([\d,]{0,30}\d),(?: used:? [\d,]{1,30})? requested:? ([\d,]{0,30}\d)")
 """OpenAI's and Groq's account of a rate limit: what is requested at once and above the limit never passes."""
 _RETRY_DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
 """Of `google.rpc.RetryInfo`: Gemini sends no `Retry-After`."""
@@ -115,6 +121,8 @@ def make_answer_error(
     """
     text = body[:_LONGEST_BODY].decode(errors="replace")
     message, codes = _read_error(text)
+    if status < 400:
+        status = _find_status(codes) or status
     failure = _find_failure(None, status, f"{message} {codes}".lower())
     shown = clean_message(message, secrets) or f"HTTP status {status}"
     return _put_together(failure, shown, (headers,), text, latency_seconds)
@@ -211,6 +219,13 @@ def _is_above_limit(words: str) -> bool:
         return False
     limit, requested = (int(number.replace(",", "")) for number in stated.groups())
     return requested > limit
+
+
+def _find_status(codes: str) -> int | None:
+    """The status that is the code of an error which came with status 200; `None` for one that says too little."""
+    found = re.match(r"([45]\d\d)\b", codes)
+    status = None if found is None else int(found[1])
+    return status if status is not None and (status in _FAILURE_OF_STATUS or status >= 500) else None
 
 
 def _failure_of_status(status: int | None) -> Failure | None:

@@ -55,6 +55,10 @@ def _overflow(provider: str, pattern: str, source: str) -> ProviderText:
     return _row(provider, Failure.CONTEXT_OVERFLOW, pattern, source, _ANYWHERE)
 
 
+def _broken_call(provider: str, pattern: str, source: str) -> ProviderText:
+    return _row(provider, Failure.BROKEN_CALL, pattern, source, _ANYWHERE | {424})
+
+
 _OVERFLOWS_OF_PI = "earendil-works/pi, packages/ai/src/utils/overflow.ts"
 ACCOUNT_TEXTS = (
     _quota("OpenAI", r"insufficient_quota", "Pythagora-io/gpt-pilot #340"),
@@ -103,6 +107,28 @@ ACCOUNT_TEXTS = (
     ),
 )
 TEXTS = (
+    _broken_call(
+        "Groq",
+        r"tool_use_failed|failed to call a function|tool call validation failed",
+        "groq/groq-typescript #28; pipecat-ai/pipecat #1168; anomalyco/opencode #1018",
+    ),
+    _broken_call(
+        "Groq, llama.cpp, vLLM",
+        r"(failed to|could not|cannot|unable to|error in|error|while) (pars|decod|extract)\w* (the )?(model'?s )?"
+        r"(tool|function)[ _-]calls?\b",
+        "Rekin226/aquascope #266; vxcontrol/pentagi #313; ollama/ollama #12884",
+    ),
+    _broken_call("llama.cpp", r"failed to parse input at pos \d", "ggml-org/llama.cpp #24644; pwilkin/llama.cpp #5"),
+    _broken_call(
+        "SGLang, LMDeploy, gateways",
+        r"failed to parse fc related info|invalid_tool_call_format|invalid json format in tool call",
+        "InternLM/lmdeploy, lmdeploy/serve/openai/api_server.py; microsoft/vscode #268550",
+    ),
+    _broken_call(
+        "Bedrock",
+        r"invalid sequence as part of tooluse",
+        "strands-agents/harness-sdk #649; SEMOSS/Semoss #2892",
+    ),
     _overflow("OpenAI", r"context_length_exceeded", "continuedev/continue #11472"),
     _overflow(
         "OpenAI, DeepSeek, vLLM, SGLang, Mistral",

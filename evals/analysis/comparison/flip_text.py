@@ -25,6 +25,7 @@ _WAYS = MappingProxyType(
         Outcome.INVALID_ARGUMENTS: "with invalid arguments",
         Outcome.GAVE_UP: "given up",
         Outcome.TRUNCATED: "cut by the token limit",
+        Outcome.BROKEN_CALL: "with a call that could not be read",
         Outcome.REFUSED: "refused",
         Outcome.CONTEXT_OVERFLOW: "too long for the model",
     }
@@ -35,6 +36,7 @@ _HOW_FIRST = frozenset(
         Outcome.REFUSED,
         Outcome.GAVE_UP,
         Outcome.TRUNCATED,
+        Outcome.BROKEN_CALL,
         Outcome.INVALID_ARGUMENTS,
         Outcome.WRONG_ARGUMENTS,
     }

@@ -47,8 +47,9 @@ def quoted(outcomes: Iterable[str]) -> str:
     return ", ".join(f"'{outcome}'" for outcome in sorted(outcomes))
 
 
-# A model that refused, was still browsing at the limit, or was cut by that of tokens did not decide anything.
-_UNCOVERED = f"NOT covered AND outcome NOT IN ({quoted((Outcome.REFUSED, Outcome.GAVE_UP, Outcome.TRUNCATED))})"
+_UNDECIDED = (Outcome.REFUSED, Outcome.GAVE_UP, Outcome.TRUNCATED, Outcome.BROKEN_CALL)
+"""A model that refused, was still browsing at the limit, was cut, or wrote what nobody can read decided nothing."""
+_UNCOVERED = f"NOT covered AND outcome NOT IN ({quoted(_UNDECIDED)})"
 
 RATES: Mapping[str, RateQuery] = MappingProxyType(
     {

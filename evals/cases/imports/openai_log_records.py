@@ -20,13 +20,16 @@ from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import Message, check_messages, is_item
+from toolbelt.providers.direct_answers import has_error, keep_one_choice
+from toolbelt.providers.reply_forms import Fault, find_form
 from toolbelt.sources import parse_json
 
 _REQUESTS = ("request", "body", "kwargs", "input", "inputs", "request_body", "requestBody", "invocation_params")
 _RESPONSES = ("response", "output", "outputs", "preferred_output", "completion", "response_body", "responseBody")
 _PARAMETERS = ("model_parameters", "optional_params", "modelParameters", "kwargs", "params", "invocation_params")
 _IDS = ("id", "custom_id", "request_id", "trace_id", "uuid")
-_CUT_OFF = ("length", "content_filter", "max_tokens", "pause_turn", "incomplete")
+_UNFINISHED = ["incomplete", "failed", "cancelled"]  # a list, which anything can be looked for in
+"""States of an answer of the Responses API; other words under `status` are of whoever wrote the log."""
 _STREAMED = ("data:", "event:")
 IN_PIECES = "the response is in pieces, as it was streamed"
 _NO_CONVERSATION = "There is no list of messages in this record."
@@ -115,7 +118,9 @@ def read_answer(value: Any) -> list[Message]:
         raise BrokenError("wrong-type", "The response must be an object, a list of messages or text.")
     if isinstance(value.get("choices"), list):
         return [_first_choice(value)]
-    _refuse_cut_off(value.get("status"), value.get("stop_reason"))
+    _refuse_unscored(value.get("stop_reason"))
+    if (status := value.get("status")) in _UNFINISHED:
+        _refuse_unscored(status)
     if isinstance(value.get("output"), list):
         return read_answer(value["output"])
     message = value.get("message", value)
@@ -150,13 +155,17 @@ def _is_response(value: Any) -> bool:
 
 
 def _first_choice(response: Mapping[str, Any]) -> Message:
-    choices = response["choices"]
-    if not choices or not isinstance(choices[0], dict):
+    response = dict(response)
+    keep_one_choice(response)
+    [choice] = response["choices"] or [None]
+    if not isinstance(choice, dict):
         raise UnmappedError("there is no response")
-    _refuse_cut_off(choices[0].get("finish_reason"))
-    message = choices[0].get("message")
+    if has_error(choice):
+        raise UnmappedError("the response is an error")
+    _refuse_unscored(choice.get("finish_reason"))
+    message = choice.get("message")
     if not isinstance(message, dict):
-        raise BrokenError("wrong-type", "`choices[0]` holds no message.")
+        raise BrokenError("wrong-type", "The first of `choices` holds no message.")
     return check_messages([{"role": "assistant", **message}], "choices")[0]
 
 
@@ -169,9 +178,18 @@ def _is_piece(value: Any) -> bool:
     return value.get("object") == "chat.completion.chunk" or has_delta
 
 
-def _refuse_cut_off(*reasons: Any) -> None:
-    if (reason := next((candidate for candidate in reasons if candidate in _CUT_OFF), None)) is not None:
-        raise UnmappedError("the response was cut off", str(reason))
+def _refuse_unscored(reason: Any) -> None:
+    """Raises `UnmappedError` for an answer that shows no whole choice of the model's, by the table of reply forms."""
+    reason = "" if reason is None else reason
+    if not isinstance(reason, str):
+        raise BrokenError("wrong-type", "The finish reason of the response must be a text.")
+    form = find_form(reason)
+    if form.finish_reason in ("length", "content_filter"):
+        raise UnmappedError("the response was cut off", reason)
+    if form.fault is Fault.BROKEN_CALL:
+        raise UnmappedError("the server could not read the model's call", reason)
+    if form.failure is not None:
+        raise UnmappedError("the response is an error", reason[:60])
 
 
 _ABSENT = object()
