@@ -16,8 +16,8 @@ Details that the rule leaves open:
   `wrong_tool`.
 - **`null`**: any offered tool that is not forbidden will do; the arguments of every such call, those of
   `allowed_extra` left out where others are made, are checked by its schema alone.
-- **A trial that gave up, was truncated, was refused or ended in a broken call** is that, whatever was called before; its
-  hits still count for recall.
+- **A trial that gave up, was truncated, was refused or ended in a broken call** is that, whatever was called before;
+  its hits still count for recall.
 - **Missing and surplus** calls are those the nearest answer leaves when calls are laid against it; in `ordered` cases
   a right call out of order is both.
 - **A label goes before the schema**: what it accepts is right, even where the tool's schema refuses it (`null`, a text
