@@ -32,17 +32,29 @@ class ToolUse:
 
     @classmethod
     def from_text(cls, call_id: str, name: str, text: str) -> ToolUse:
-        """Read the arguments; an empty text is an empty object, as some providers send it."""
+        """Read the arguments; an empty text is an empty object, as some providers send it.
+
+        Arguments that were encoded twice, as a text in JSON that holds the object, are read.
+        """
         try:
             arguments = _DECODER.decode(text) if text.strip() else {}
+            if isinstance(arguments, str):
+                arguments = _DECODER.decode(arguments)
         except (ValueError, RecursionError):
             arguments = None
         return cls(call_id, name, text, arguments if isinstance(arguments, dict) else None)
 
     @property
+    def is_double_encoded(self) -> bool:
+        """Whether the arguments came as a text in JSON that holds an object."""
+        return self.arguments is not None and self.text.lstrip().startswith('"')
+
+    @property
     def message_part(self) -> dict[str, Any]:
         """As it stands in an assistant's message."""
         text = self.text if self.arguments is not None and self.text.strip() else "{}"
+        if self.is_double_encoded:
+            text = json.dumps(self.arguments)
         # Providers refuse a conversation that holds arguments which are no JSON.
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": text}}
 

@@ -38,6 +38,11 @@ def visible_lines(text: str) -> str:
     return "\n".join(UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
 
 
+def whole(text: str) -> str:
+    """`text` with half characters replaced: models write them, and no file, database or screen holds them."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def without_addresses(text: str) -> str:
     """`text` without the addresses of Python's objects, which differ in every process and say nothing."""
     return _ADDRESS.sub("", text) if "<" in text else text

@@ -12,6 +12,7 @@ from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.responses.response import ResponseMark
 from toolbelt.providers.chat import Usage
+from toolbelt.text import whole
 from toolbelt.views.json_values import described
 
 
@@ -50,7 +51,7 @@ class RequestRecord:
         usage = self.usage
         return (
             self.failure,
-            self.message,
+            whole(self.message),
             None if self.reply is None else format_reply(self.reply),
             len(self.offer.tools),
             self.offer.tokens,

@@ -52,7 +52,7 @@ _REPLY = (
     "CASE WHEN {0} IS NULL THEN 1 WHEN typeof({0}) <> 'text' OR NOT json_valid({0}) THEN 0 "
     "WHEN json_type({0}, '$.calls') IS NOT 'array' OR coalesce(json_type({0}, '$.text'), 'text') <> 'text' THEN 0 "
     "ELSE NOT EXISTS (SELECT 1 FROM json_each({0}, '$.calls') AS call WHERE CASE "
-    "WHEN call.type <> 'array' OR json_array_length({0}, call.fullkey) <> 3 THEN 1 "
+    "WHEN call.type <> 'array' OR json_array_length(call.value) <> 3 THEN 1 "
     "ELSE EXISTS (SELECT 1 FROM json_each(call.value) AS part WHERE part.type <> 'text') END) END"
 )
 _CASE = (

@@ -26,6 +26,7 @@ from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import NOTHING_FOUND, FoundTools, Toolset
 from toolbelt.providers.chat import TOOL_CHOICES, Failure, NotStoredError, Sampling
 from toolbelt.runtime.threads import run_in_thread
+from toolbelt.text import whole
 
 T = TypeVar("T")
 ACKNOWLEDGEMENT = json.dumps({"status": "ok"})
@@ -155,7 +156,7 @@ class TrialRunner:
             kind=case.kind,
             finished=self.now(),
             outcome=score.outcome,
-            reason=score.reason,
+            reason=whole(score.reason),
             ending=ending,
             expects_nothing=case.expects_nothing,
             covered=is_covered(case, reach | surfaced),

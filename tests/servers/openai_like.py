@@ -357,6 +357,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "pick-first": _always(replies.pick_first),
     "echo-tool": _always(replies.echo_tool),
     "flaky": _flaky(),
+    "many": _always(replies.many),
     "parallel": _always(replies.parallel),
     "none": _always(replies.no_call),
     "with-cache": _always(replies.with_cache),

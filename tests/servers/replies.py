@@ -108,6 +108,11 @@ def echo_tool(asked: Asked) -> dict[str, Any]:
     return reply(asked, [call(n, name, rest[0] if rest else "{}") for n, (name, *rest) in enumerate(lines)])
 
 
+def many(asked: Asked) -> dict[str, Any]:
+    """Calls the first tool that many times, always with the same id."""
+    return reply(asked, [call(0, asked.tools[0], '{"order": "A-1"}')] * int(asked.number))
+
+
 def parallel(asked: Asked) -> dict[str, Any]:
     """Calls the first two tools at once."""
     return reply(asked, [call(number, name, '{"x": 1}') for number, name in enumerate(asked.tools[:2])])

@@ -37,6 +37,7 @@ from toolbelt.catalog.schema_outline import (
     has_references,
     without,
 )
+from toolbelt.text import whole
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -361,8 +362,7 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_make_plain(item) for item in value]
     if isinstance(value, str):
-        text = str.__str__(value)
-        return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole(str.__str__(value))
     return value
 
 

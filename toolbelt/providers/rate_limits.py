@@ -75,7 +75,7 @@ def parse_retry_after(text: str, now: datetime) -> float | None:
     except ValueError:
         try:
             date = parsedate_to_datetime(text)
-        except ValueError:
+            seconds = (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
+        except (ValueError, OverflowError):  # no date, or one beyond the calendar
             return None
-        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
     return max(seconds, 0.0) if math.isfinite(seconds) else None

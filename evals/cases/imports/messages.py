@@ -257,7 +257,9 @@ def read_arguments(value: Any, place: str) -> Mapping[str, Any]:
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         return {}
-    if isinstance(value, str):
+    for _ in range(2):  # some are encoded twice
+        if not isinstance(value, str):
+            break
         try:
             value = parse_json(value, place).data
         except InvalidFileError as error:
@@ -285,7 +287,7 @@ def check_answers(messages: Sequence[Message], place: str = "messages") -> int:
         role = message["role"]
         if role == "tool":
             call_id = message.get("tool_call_id")
-            if call_id not in open_calls:
+            if not isinstance(call_id, str) or call_id not in open_calls:
                 shown_id = repr(call_id)[:60]
                 raise BrokenError("unknown-call", f"`{place}[{index}]` answers the call {shown_id}, which nobody made.")
             open_calls.discard(str(call_id))
@@ -294,7 +296,9 @@ def check_answers(messages: Sequence[Message], place: str = "messages") -> int:
                 sound = opened_at + 1
             open_calls = set()
             if role == "assistant":
-                open_calls = {str(call.get("id")) for call in message.get("tool_calls") or [] if isinstance(call, dict)}
+                calls = message.get("tool_calls")
+                listed = calls if isinstance(calls, list) else []  # what is none is reported where calls are read
+                open_calls = {str(call.get("id")) for call in listed if isinstance(call, dict)}
                 opened_at = index
     return sound
 
