@@ -14,7 +14,7 @@ from typing import Any
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import NOT_OFFERED, CaseRow, Context, kind_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
-from toolbelt.evals.cases.imports.messages import calls_of, check_messages, results_of
+from toolbelt.evals.cases.imports.messages import calls_of, check_messages, results_of, without_failed
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 from toolbelt.sources import parse_json
@@ -47,12 +47,12 @@ class McpAtlas:
             raise BrokenError("wrong-type", "A task has a `TASK`, a `PROMPT` and `ENABLED_TOOLS`.")
         trajectory = _parsed(data.get("TRAJECTORY"), "TRAJECTORY")
         messages = check_messages(trajectory, "TRAJECTORY") if trajectory else []
-        calls = [
-            call
+        steps = [
+            calls_of(message, f"TRAJECTORY[{index}]")
             for index, message in enumerate(messages)
             if message["role"] == "assistant"
-            for call in calls_of(message, f"TRAJECTORY[{index}]")
         ]
+        calls = [call for step in without_failed(steps, messages, context.report) for call in step]
         if not calls:
             raise UnmappedError(NO_TRAJECTORY)
         context.report.note(ONE_WAY)

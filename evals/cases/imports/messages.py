@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.cases.fields import ROLES
-from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, UnmappedError
 from toolbelt.sources import parse_json
 
 _FAILED = re.compile(
@@ -30,6 +30,7 @@ _FAILED = re.compile(
 """How the text of an answer begins that says that a call failed."""
 CUSTOM_ARGUMENT = "input"
 """The argument of a custom tool, which takes one text."""
+MADE_AGAIN = "a call failed and was made again: only the later one is expected"
 STRANGE_PART = "a message has a part of a kind that is not read"
 STRANGE_ITEM = "an item of the Responses API that is neither a message nor a call of a function"
 PICTURE_ELSEWHERE = "a picture that stands in another file"
@@ -346,6 +347,26 @@ def is_failure(message: Message) -> bool:
         is_marked = data.get("isError") is True or data.get("is_error") is True or data.get("status") == "error"
         return is_marked or (data.keys() <= {"error", "code", "message", "details"} and bool(data.get("error")))
     return _FAILED.match(text) is not None
+
+
+def without_failed(
+    steps: Sequence[tuple[Call, ...]], answers: Iterable[Message], report: ImportReport
+) -> list[tuple[Call, ...]]:
+    """Steps without the calls that failed and whose tool a later step calls again.
+
+    Args:
+        steps: The calls of each message.
+        answers: Messages with the answers of the tools.
+        report: Receives how many were left out.
+    """
+    failed = {message.get("tool_call_id") for message in answers if message["role"] == "tool" and is_failure(message)}
+    kept: list[tuple[Call, ...]] = []
+    for number, step in enumerate(steps):
+        later = {call.name for one in steps[number + 1 :] for call in one}
+        kept.append(tuple(call for call in step if call.id not in failed or call.name not in later))
+        for _ in range(len(step) - len(kept[-1])):
+            report.note(MADE_AGAIN)
+    return [step for step in kept if step]
 
 
 def results_of(messages: Sequence[Message], names: Mapping[str, str]) -> dict[str, list[str]]:

@@ -24,9 +24,9 @@ from toolbelt.evals.cases.imports.messages import (
     Message,
     calls_of,
     check_answers,
-    is_failure,
     opening,
     results_of,
+    without_failed,
 )
 from toolbelt.evals.cases.imports.openai_log_records import (
     LoggedExchange,
@@ -49,7 +49,6 @@ UNASKED = "an answer that follows no words of a user's"
 REFUSED = "the model refused"
 EMPTY = "an answer that says nothing"
 NOT_TO_LEARN = "its answer is marked with `weight` 0"
-MADE_AGAIN = "a call failed and was made again: only the later one is expected"
 NO_RESPONSE = "a request of a batch whose response is in no source"
 NO_REQUEST = "the response of a batch whose request is in no source"
 
@@ -166,7 +165,7 @@ class _Turns:
         if not steps and not self._offered:
             raise UnmappedError(NO_TOOLS)
         context, settings = self._context, self._context.settings
-        steps = self._without_failed(steps, answer)
+        steps = without_failed(steps, answer, self._context.report)
         calls = [call for step in steps for call in step]
         references = {call.name: context.reference(call.name, self._offered) for call in calls}
         keeps = settings.keeps(recorded=True)
@@ -196,20 +195,6 @@ class _Turns:
             if calls := calls_of(message, "response" if first is None else f"messages[{first + index}]"):
                 steps.append(calls)
         return steps
-
-    def _without_failed(self, steps: Sequence[tuple[Call, ...]], answer: Sequence[Message]) -> list[tuple[Call, ...]]:
-        """The steps without calls that failed and whose tool a later step calls again."""
-        failed = {
-            message.get("tool_call_id") for message in answer if message["role"] == "tool" and is_failure(message)
-        }
-        kept: list[tuple[Call, ...]] = []
-        for number, step in enumerate(steps):
-            later = {call.name for one in steps[number + 1 :] for call in one}
-            again = [call for call in step if call.id in failed and call.name in later]
-            for _ in again:
-                self._context.report.note(MADE_AGAIN)
-            kept.append(tuple(call for call in step if call not in again))
-        return [step for step in kept if step]
 
     @staticmethod
     def _results(

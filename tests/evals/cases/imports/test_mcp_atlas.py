@@ -12,6 +12,7 @@ from tests.evals.cases.samples import CATALOG
 from tests.wording import mentions
 from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, NOT_OFFERED, ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.mcp_atlas import NO_TRAJECTORY, OFFERED_LESS, ONE_WAY
+from toolbelt.evals.cases.imports.messages import MADE_AGAIN
 
 TRAJECTORY = [
     {**calling("git_git_log", start=0), "content": "I look first."},
@@ -113,3 +114,12 @@ def test_E9_broken_json_in_a_cell_is_reported_with_its_row(tmp_path: Path) -> No
     source = write(tmp_path / "t.csv", TASK, {**TASK, "TRAJECTORY": "[{oops"})
     imported = bring_in(tmp_path / "out", source, catalog=CATALOG)
     assert [(finding.rule, finding.line) for finding in imported.broken] == [("syntax", 3)]
+
+
+def test_K14_a_call_of_a_trajectory_that_failed_and_was_made_again_is_not_expected(tmp_path: Path) -> None:
+    failed = [calling("git_git_push", start=0, remote="x"), answer(0, "Error: no such remote")]
+    task = {**TASK, "TRAJECTORY": json.dumps([*failed, *TRAJECTORY[2:]])}
+    imported = bring_in(tmp_path / "out", write(tmp_path / "t.csv", task), catalog=CATALOG)
+    (case,) = cases(tmp_path / "out")
+    assert (labels(case), case.results["git/git_push"]) == ([("git/git_push",)], ("done",))
+    assert MADE_AGAIN in imported.notes

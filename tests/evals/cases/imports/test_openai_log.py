@@ -28,11 +28,10 @@ from tests.evals.cases.imports.samples import (
 from tests.wording import mentions
 from toolbelt.evals.cases.case import Matching
 from toolbelt.evals.cases.imports.context import NOT_OFFERED, ArgumentPolicy, ImportSettings
-from toolbelt.evals.cases.imports.messages import STRANGE_PART
+from toolbelt.evals.cases.imports.messages import MADE_AGAIN, STRANGE_PART
 from toolbelt.evals.cases.imports.openai_log import (
     EMPTY,
     FORCED,
-    MADE_AGAIN,
     NO_REQUEST,
     NO_RESPONSE,
     NO_TOOLS,
