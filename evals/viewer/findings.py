@@ -91,6 +91,8 @@ def forest_values(comparison: Comparison | None, summary: RunSummary) -> dict[st
     groups: dict[str, list[dict[str, Any]]] = {}
     for number, pair in enumerate(comparison.pairs):
         against, name = pair_names(comparison, pair)
+        if comparison.is_within and pair.old.model == pair.new.model:  # which stands above them
+            name = pair.new.toolset_label
         contrast = pair.main_contrast
         low, high = contrast.low, contrast.high
         is_bounded = low is not None and high is not None

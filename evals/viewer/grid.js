@@ -4,6 +4,8 @@ const gridBox = document.getElementById("grid");
 const gridSpace = document.getElementById("grid-space");
 const gridHead = document.getElementById("grid-head");
 const LINE = 34; // height of a row, as in the style sheet
+const MOST_LEVEL = 7; // arms whose names are written level; those of more, or with longer words, stand upright
+const LONGEST_WORD = 14;
 let lines = []; // { kind, cases } or { of }: what the rows are
 let lineOfCase = new Map(); // number of a case -> position of its row
 let drawnLines = new Map(); // position -> element
@@ -12,10 +14,27 @@ let cell = { line: 1, arm: 0 }; // the one that the keyboard is in
 function startGrid() {
   gridBox.style.setProperty("--arms", DATA.arms.length);
   gridBox.setAttribute("aria-colcount", DATA.arms.length + 1);
-  gridHead.replaceChildren(el("div", { class: "corner", role: "columnheader", "aria-colindex": 1 }, "case"),
-    ...DATA.arms.map((arm, at) => el("div", { role: "columnheader", "aria-colindex": at + 2, title: visible(arm) }, el("span", {}, name(arm)))));
+  const several = new Set(DATA.models).size > 1;
+  const labels = several ? DATA.toolsets : DATA.arms;
+  const longest = Math.max(0, ...labels.flatMap((label) => label.split(BREAKS)).flatMap((part) => part.split(/[- ]/)).map((word) => word.length));
+  gridBox.classList.toggle("upright-heads", labels.length > MOST_LEVEL || longest > LONGEST_WORD);
+  gridHead.replaceChildren(el("div", { class: "corner", role: "columnheader", "aria-colindex": 1 }, "case"), ...(several ? modelHeads() : []),
+    ...DATA.arms.map((arm, at) => el("div", { class: `arm${beginsModel(at) ? " begins" : ""}`, role: "columnheader", "aria-colindex": at + 2, "aria-label": several ? visible(arm) : null, title: visible(arm) },
+      el("span", {}, name(labels[at])))));
   drawsOnScroll(gridBox, drawLines, () => drawLines(true));
 }
+
+// The models above their arms, for the eye: the heading of each arm names its model, too.
+function modelHeads() {
+  const firsts = DATA.models.map((_, at) => at).filter(beginsModel);
+  return firsts.map((first, at) => {
+    const head = el("div", { class: "model begins", "aria-hidden": "true", title: visible(DATA.models[first]) }, el("span", {}, name(DATA.models[first])));
+    head.style.gridColumn = `${first + 2} / ${(firsts[at + 1] ?? DATA.models.length) + 2}`;
+    return head;
+  });
+}
+
+const beginsModel = (at) => new Set(DATA.models).size > 1 && DATA.models[at] !== DATA.models[at - 1];
 
 // Lists the cases of the trials shown, kind by kind.
 function listCases() {

@@ -2,6 +2,7 @@
 
 const MOST_TOOLS = 14; // wanted, and called
 const STEPS = 20; // of the colours in the style sheet
+const DARK_FROM = 10; // confusions that have the darkest of them, if none is more frequent
 const heatTable = document.getElementById("confusion-table");
 
 function startConfusions() {
@@ -46,9 +47,9 @@ function showConfusions() {
   const [rows, columns] = [wanted, called].map((of) => [...of].sort((one, two) => two[1] - one[1]).map(([tool]) => tool));
   const most = found.length ? found[0][2] : 1;
   heatTable.querySelector("thead").replaceChildren(el("tr", {}, el("th", { scope: "col", class: "name" }, "wanted ↓ called →"),
-    columns.map((tool) => el("th", { scope: "col" }, el("span", { class: "upright" }, heatName(tool))))));
+    columns.map((tool) => el("th", { scope: "col" }, el("span", { class: "upright" }, heatName(tool)))), el("td", { class: "rest" })));
   heatTable.querySelector("tbody").replaceChildren(...rows.map((one) => el("tr", {}, el("th", { scope: "row", class: "name" }, heatName(one)),
-    columns.map((other) => heatCell(one, other, times.get(`${one} ${other}`) ?? 0, most, select.value)))));
+    columns.map((other) => heatCell(one, other, times.get(`${one} ${other}`) ?? 0, most, select.value)), el("td", { class: "rest" }))));
   heatTable.querySelector("button")?.setAttribute("tabindex", 0);
   heatTable.closest(".scroll").hidden = !found.length;
   const sum = (pairs) => pairs.reduce((all, [, , number]) => all + number, 0);
@@ -62,7 +63,8 @@ const heatName = (tool) => (tool === NONE ? el("i", { class: "muted" }, "nothing
 function heatCell(wanted, called, times, most, arm) {
   if (!times) return el("td", {});
   const pair = JSON.stringify([wanted, called].map((tool) => (tool === NONE ? "" : tools[tool])));
-  const step = Math.max(3, Math.round(STEPS * Math.sqrt(times / most)));
+  // One confusion is pale, however few there are: dark is for many, ten at least.
+  const step = 2 + Math.round((STEPS - 2) * Math.sqrt((times - 1) / (Math.max(most, DARK_FROM) - 1)));
   const button = el("button", { type: "button", tabindex: -1, onclick: () => follow(formatAddress({ view: "list", confusion: pair, arm: arm === "all" ? "" : arm })) }, count(times));
   button.setAttribute("aria-label", `${plural(times, "trial")}: wanted ${visible(toolName(wanted))}, called ${visible(toolName(called))}. Show them`);
   return el("td", { class: `heat h${step}` }, button);

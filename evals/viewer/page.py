@@ -168,6 +168,8 @@ def _script_data(summary: RunSummary, names: Sequence[str], result: RunResult) -
     return {
         "run": summary.run,
         "arms": list(names),
+        "toolsets": [arm.toolset_label for arm in summary.arms],
+        "models": [arm.model for arm in summary.arms],
         "epochs": summary.epochs,
         "longest": LONGEST_TEXT,
         "outcomes": [[outcome.value, _sort(outcome)] for outcome in Outcome],

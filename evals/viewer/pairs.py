@@ -55,6 +55,7 @@ def _pair(comparison: Comparison, pair: ArmComparison, place: int | None) -> dic
     return {
         "old": old,
         "new": new,
+        "against": pair.old.toolset_label if comparison.is_within and pair.old.model == pair.new.model else old,
         "place": place,
         "badge": badge_values(find_badge(comparison, pair)),
         "sentence": sentence(comparison, pair, judged),

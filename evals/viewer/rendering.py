@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from toolbelt.render.html import breakable
 from toolbelt.text import visible, visible_lines
 
 SCRIPTS = (
@@ -66,6 +67,7 @@ def render_frame(values: Mapping[str, Any], data: Any) -> Frame:
         loader=FunctionLoader(_own),  # not one of files: a package may be in a zip
     )
     environment.filters["lines"] = _lines
+    environment.filters["breakable"] = breakable
     page = environment.get_template("page.html").render(
         values,
         policy=policy(style, script),

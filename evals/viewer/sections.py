@@ -45,14 +45,24 @@ def matrix_values(matrix: Matrix, recommendation: str = "", *, is_first: bool = 
         is_first: Whether it stands above the table of arms, as what the run was made for.
 
     Returns:
-        `toolsets`, `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure choice,
-        `unsure_meaning` of another, `small_meaning`, `notes`, `unscored`: sentences on pairs of which not all trials
-        were scored, `more_unscored`, `recommendation`, `exception`, `is_first`, `is_folded`.
+        The table: `corner`, `columns` (name, window), `lines` (name, window, cells), with models or toolsets, whichever
+        are fewer, as columns. `rows` (`model`, `window`, `choice`, `sure`, `reasons`, `cells`), `meaning` of a sure
+        choice, `unsure_meaning` of another, `small_meaning`, `notes`, `unscored`: sentences on pairs of which not all
+        trials were scored, `more_unscored`, `recommendation`, `exception`, `is_first`, `is_folded`.
     """
     unscored = reason_lines(matrix)
+    rows = [_row(row) for row in matrix.rows]
+    corner, columns = "model", [(toolset, "") for toolset in matrix.toolsets]
+    lines = [(row["model"], row["window"], row["cells"]) for row in rows]
+    if len(columns) > len(lines):  # as the terminal has it: a wide table is hard to read
+        corner, heads = "toolset", [(model, window) for model, window, _ in lines]
+        cells = zip(*(own for _, _, own in lines), strict=True)
+        lines, columns = [(name, "", own) for (name, _), own in zip(columns, cells, strict=True)], heads
     return {
-        "toolsets": matrix.toolsets,
-        "rows": [_row(row) for row in matrix.rows],
+        "corner": corner,
+        "columns": columns,
+        "lines": lines,
+        "rows": rows,
         "meaning": choice_meaning(matrix),
         "unsure_meaning": UNSURE_MEANING,
         "small_meaning": SMALL_MEANING,

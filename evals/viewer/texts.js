@@ -31,8 +31,9 @@ function el(name, attributes = {}, ...children) {
   return made;
 }
 
-// A name from elsewhere, which must not turn around what stands beside it.
-const name = (text) => el("bdi", {}, text === "" ? "–" : text);
+// A name from elsewhere, which must not turn around what stands beside it, and is broken after separators.
+const BREAKS = /(?<=[/:_=])(?![/:_=]|$)|(?<=[a-z])(?=[A-Z])/;
+const name = (text) => el("bdi", {}, text === "" ? "–" : text.split(BREAKS).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
 const NUMBER = new Intl.NumberFormat("en-US");
 const count = (value) => NUMBER.format(value);

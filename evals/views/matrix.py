@@ -10,17 +10,16 @@ from toolbelt.evals.analysis.matrix.note_text import describe_matrix_notes
 from toolbelt.evals.analysis.matrix.recommendation import recommendation
 from toolbelt.evals.views.matrix_text import (
     HeatCell,
+    cell_word,
     exception,
     grid,
     heat_colour,
     in_lines,
     ink_on,
     legend_lines,
-    marks,
     pick_reasons,
     pick_summary,
     reason_lines,
-    short_legend,
     title_line,
 )
 from toolbelt.render.markdown import render_markdown
@@ -47,8 +46,8 @@ def matrix_view(matrix: Matrix, *, whole: bool = False, most_reasons: int = _MOS
     if matrix.notes:
         yield Listing(tuple(Span(note, Tone.WARNING) for note in describe_matrix_notes(matrix)))
     yield matrix_table(matrix)
-    if legend := list(legend_lines(matrix) if whole else short_legend(matrix)):
-        yield Note(f"{'; '.join(line.rstrip('.') for line in legend)}.", Tone.FAINT)
+    if (legend := legend_note(matrix)) is not None:
+        yield legend
     picks = (Span(f"{row.model}: {pick_reasons(row) if whole else pick_summary(row, matrix)}") for row in matrix.rows)
     yield Listing(tuple(picks))
     if not whole:
@@ -57,6 +56,12 @@ def matrix_view(matrix: Matrix, *, whole: bool = False, most_reasons: int = _MOS
         more = len(reasons) - most_reasons
         cut = [f"… and {more:,} more (--json has all)"] if more > 0 else []
         yield Listing(tuple(Span(line, Tone.FAINT) for line in [*reasons[:most_reasons], *cut]))
+
+
+def legend_note(matrix: Matrix) -> Note | None:
+    """The meanings of the words in the table; `None` where there are none to explain."""
+    lines = [line.rstrip(".") for line in legend_lines(matrix)]
+    return Note(f"{'; '.join(lines)}.", Tone.FAINT) if lines else None
 
 
 def matrix_table(matrix: Matrix) -> Table:
@@ -72,8 +77,8 @@ def matrix_table(matrix: Matrix) -> Table:
 
 
 def _shaded(cell: HeatCell) -> Shaded:
-    sign = marks(cell)
-    text = f"{sign} {cell.text}" if sign else cell.text
+    word = cell_word(cell)
+    text = f"{word} {cell.text}" if word else cell.text
     text = f"{text}, {cell.overflow}" if cell.overflow else text
     if cell.step is None:
         return Shaded(text)

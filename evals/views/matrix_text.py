@@ -14,7 +14,7 @@ from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Unassignable
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_accuracy
 from toolbelt.evals.running.top_up import times_epochs
-from toolbelt.evals.toolsets.spec import is_oracle
+from toolbelt.evals.toolsets.spec import ToolsetKind, is_oracle
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.render.numbers import format_share
 from toolbelt.text import plural
@@ -165,7 +165,8 @@ def exception(matrix: Matrix) -> str:
     """What `toolbelt.yaml` cannot name although it may be the best, to stand after "for toolbelt.yaml"; often empty."""
     by_case = [name for note in matrix.notes if isinstance(note, UnassignableToolsets) for name in note.toolsets]
     by_role = [name for name in by_case if not is_oracle(name)]
-    return f", without {', '.join(by_role)}, which depends on the role" if by_role else ""
+    depends = "depends on the role" if by_role == [ToolsetKind.LOADOUT] else "depend on the case"
+    return f", without {', '.join(by_role)}, which {depends}" if by_role else ""
 
 
 def overflow_kind(cell: Cell) -> OverflowKind:
@@ -191,8 +192,6 @@ def _whole_percent(part: int, whole: int) -> str:
     return "<1%" if share < 1 else ">99%" if share > 99 else f"{share:.0f}%"
 
 
-MARKS = (("*", "is_chosen"), ("?", "is_unsure"), ("^", "is_best"))
-"""The mark behind a cell's figure, by its meaning."""
 _NUMBERS = re.compile(r"\d+(?:,\d{3})*")
 
 
@@ -201,9 +200,13 @@ def grid(matrix: Matrix) -> list[list[HeatCell]]:
     return [[heat_cell(row, cell) for cell in row.cells] for row in matrix.rows]
 
 
-def marks(cell: HeatCell) -> str:
-    """The marks behind a cell's figure; a recommended toolset that is also the best has both."""
-    return "".join(mark for mark, name in MARKS if getattr(cell, name))
+CHOSEN, UNSURE, BEST = "chosen", "unsure", "best"
+"""The word beside a cell's figure."""
+
+
+def cell_word(cell: HeatCell) -> str:
+    """Whether a toolset is the recommended one, surely or not, or else the best; empty where it is neither."""
+    return CHOSEN if cell.is_chosen else UNSURE if cell.is_unsure else BEST if cell.is_best else ""
 
 
 def title_line(matrix: Matrix) -> str:
@@ -214,41 +217,23 @@ def title_line(matrix: Matrix) -> str:
 
 
 def legend_lines(matrix: Matrix) -> Iterator[str]:
-    """The meanings of the marks that occur."""
+    """The meanings of the words that occur."""
     cells = [cell for row in grid(matrix) for cell in row]
+    words = {cell_word(cell) for cell in cells}
     if any(cell.step is not None for cell in cells):
         yield "Figures are shares of trials that are right by names; those too long for the model are not right."
-    if any(cell.is_chosen for cell in cells):
-        yield f"* for toolbelt.yaml, sure: {choice_meaning(matrix)}"
-    if any(cell.is_unsure for cell in cells):
-        yield f"? for toolbelt.yaml, not sure: {UNSURE_MEANING}"
-    if any(cell.is_chosen or cell.is_unsure for cell in cells):
+    if CHOSEN in words:
+        yield f"{CHOSEN}: for toolbelt.yaml, {choice_meaning(matrix)}"
         yield f"small: {SMALL_MEANING}"
-    if any(cell.is_best for cell in cells):
-        yield "^ the best as measured, of those that a model can be given"
-    if any(cell.overflow_kind is OverflowKind.TOO_LONG for cell in cells):
+    if UNSURE in words:
+        yield f"{UNSURE}: for toolbelt.yaml, but not sure: {UNSURE_MEANING}"
+    if BEST in words:
+        yield f"{BEST}: the most accurate as measured, of those that a model can be given, where another is chosen"
+    kinds = {cell.overflow_kind for cell in cells}
+    if OverflowKind.TOO_LONG in kinds:
         yield "too long: of its trials, that did not fit the model"
-    if any(cell.overflow_kind is OverflowKind.TOO_MANY for cell in cells):
+    if OverflowKind.TOO_MANY in kinds:
         yield "too many: of its trials, that held more tools than a request may"
-
-
-def short_legend(matrix: Matrix) -> Iterator[str]:
-    """The same in three lines at most, of 110 characters or less."""
-    cells = [cell for row in grid(matrix) for cell in row]
-    signs = []
-    if any(cell.step is not None for cell in cells):
-        signs.append("% right by names, of the trials asked")
-    if any(cell.is_best for cell in cells):
-        signs.append("^ the best as measured")
-    if any(cell.overflow for cell in cells):
-        signs.append("too long, too many tools: not right")
-    if signs:
-        yield "; ".join(signs)
-    shown = [sign for sign, name in (("* sure", "is_chosen"), ("? not sure", "is_unsure"))
-             if any(getattr(cell, name) for cell in cells)]  # fmt: skip
-    if shown:
-        yield f"{', '.join(shown)}: for toolbelt.yaml, {choice_meaning(matrix)}, else the best"
-        yield f"small: {SMALL_MEANING}"
 
 
 def pick_reasons(row: ModelRow) -> str:

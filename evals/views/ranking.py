@@ -18,8 +18,8 @@ from toolbelt.evals.analysis.matrix.ranking import RankedArm, Ranking, Standing
 from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.toolsets.spec import find_toolset
 from toolbelt.evals.views.arms import OF_ASKED, SCORED, proportion
-from toolbelt.evals.views.matrix import matrix_table
-from toolbelt.evals.views.matrix_text import pick_summary, short_legend, title_line
+from toolbelt.evals.views.matrix import legend_note, matrix_table
+from toolbelt.evals.views.matrix_text import pick_summary, title_line
 from toolbelt.evals.views.result_text import describe_model
 from toolbelt.render.numbers import ESTIMATED, NOTHING, format_cost, format_glance, format_seconds, format_share
 from toolbelt.text import plural
@@ -63,7 +63,8 @@ def advice_view(matrix: Matrix, ranking: Ranking) -> Iterator[Block]:
     yield from _legend(ranking)
     if any(cell is None or cell.state is not CellState.SCORED for row in matrix.rows for cell in row.cells):
         yield matrix_table(matrix)
-        yield from (Note(line, Tone.FAINT) for line in short_legend(matrix))
+        if (legend := legend_note(matrix)) is not None:
+            yield legend
     picks = (f"{row.model}: {pick_summary(row, matrix)}" for row in matrix.rows)
     yield Listing(tuple(map(Span, (*conclusions(ranking), *by_case, *picks))))
 

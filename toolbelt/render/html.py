@@ -20,6 +20,7 @@ _MARKS: Mapping[Tone, str] = MappingProxyType(
     {Tone.GOOD: "✓", Tone.BAD: "✕", Tone.WARNING: "?", Tone.FAINT: "·", Tone.INFO: "i"}
 )
 """Signs of badges, so that no colour is needed to read them."""
+_BREAKS = re.compile(r"(?<=[/:_=])(?![/:_=]|$)|(?<=[a-z])(?=[A-Z])")
 _SVG_SIZE = re.compile(rb'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"')
 
 
@@ -42,6 +43,11 @@ def picture_size(svg: bytes) -> tuple[int, int] | None:
     """Width and height in pixels, so that the page does not move when the picture is drawn."""
     size = _SVG_SIZE.search(svg[:2000])
     return None if size is None else (round(float(size[1]) * 4 / 3), round(float(size[2]) * 4 / 3))
+
+
+def breakable(name: object) -> Markup:
+    """A name that a browser may break after a separator, and so need not break within a word."""
+    return Markup("<wbr>").join(_BREAKS.split(visible(str(name))))
 
 
 def badge(word: str, tone: Tone) -> Markup:
@@ -167,14 +173,14 @@ def _row(table: Table, row: Row, number: int, greatest: list[float]) -> Markup:
         )
         for cell, column, most in zip(row.cells, table.columns, greatest, strict=True)
     ]
-    beside = Markup('<span class="beside"><bdi>{}</bdi></span>').format(visible(row.group)) if row.group else ""
+    beside = Markup('<span class="beside"><bdi>{}</bdi></span>').format(breakable(row.group)) if row.group else ""
     if table.groups:
         beside = Markup("")
     notes = Markup("").join(
         Markup('<span class="beside" dir="auto">{}</span>').format(visible(note)) for note in row.notes
     )
     label = Markup('<th scope="row" class="name" data-order="{}"><bdi>{}</bdi>{}{}</th>').format(
-        visible(table.full_label(row)), visible(row.label), beside, notes
+        visible(table.full_label(row)), breakable(row.label), beside, notes
     )
     before = Markup('<td class="number" data-order="{}">{}</td>').format(number, number) if table.is_numbered else ""
     return Markup("<tr>{}{}{}</tr>").format(before, label, Markup("").join(cells))
@@ -187,7 +193,7 @@ def _group_row(table: Table, group: Group) -> Markup:
     ]
     cells += [Markup("<td></td>")] * (len(table.columns) - len(cells))
     before = Markup("<td></td>") if table.is_numbered else ""
-    label = Markup('<th scope="rowgroup" class="name"><bdi>{}</bdi></th>').format(visible(group.label))
+    label = Markup('<th scope="rowgroup" class="name"><bdi>{}</bdi></th>').format(breakable(group.label))
     return Markup('<tr class="group">{}{}{}</tr>').format(before, label, Markup("").join(cells))
 
 

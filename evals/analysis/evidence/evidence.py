@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from toolbelt.evals.analysis.summary.responses import ModelResponses
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.toolsets.spec import shorten_toolset
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +107,12 @@ class ArmName:
     @property
     def label(self) -> str:
         """A label that distinguishes it from other arms."""
-        return " · ".join(part for part in self.key if part)
+        return " · ".join(part for part in (self.model, self.toolset_label) if part)
 
     @property
     def toolset_label(self) -> str:
         """A label that distinguishes it from other arms of its model."""
-        return " · ".join(part for part in (self.toolset, self.variant) if part)
+        return " · ".join(part for part in (shorten_toolset(self.toolset), self.variant) if part)
 
 
 @dataclass(frozen=True, slots=True)

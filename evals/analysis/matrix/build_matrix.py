@@ -23,7 +23,7 @@ from toolbelt.evals.analysis.matrix.matrix import (
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.scoring.outcome import Outcome
-from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL
+from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL, shorten_toolset
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.project_models import ProjectModel
 
@@ -168,7 +168,7 @@ def _left_out(left_out: LeftOutArm) -> Cell:
 def _find_notes(summary: RunSummary, side: Side) -> Iterator[MatrixNote]:
     about = side.about
     yield from find_side_notes(about, about)
-    by_case = dict.fromkeys(arm.toolset for arm in summary.arms if not can_assign_toolset(arm.toolset))
+    by_case = dict.fromkeys(shorten_toolset(arm.toolset) for arm in summary.arms if not can_assign_toolset(arm.toolset))
     if by_case:
         yield UnassignableToolsets(tuple(by_case))
     if any(arm.variant for arm in summary.arms):

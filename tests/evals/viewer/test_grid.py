@@ -128,7 +128,7 @@ def confused(page: Page) -> dict[tuple[str, str], int]:
     found = {}
     for row in page.locator("#confusion-table tbody tr").all():
         wanted = row.locator("th").inner_text()
-        for called, times in zip(columns, row.locator("td").all_inner_texts(), strict=True):
+        for called, times in zip(columns, row.locator("td:not(.rest)").all_inner_texts(), strict=True):
             if times:
                 found["" if wanted == "nothing" else wanted, "" if called == "nothing" else called] = int(times)
     return found
