@@ -56,7 +56,7 @@ def test_E4_each_state_is_said_in_words_and_only_scores_have_a_step() -> None:
         [None] * 5,
     ]
     assert cells(values, "overflow")[1] == ["", "", "33% too long", "", ""]
-    assert cells(values, "counts")[1] == ["", "42/60", "30/40", "", ""]
+    assert cells(values, "counts")[1] == ["", "42/60", "30/60", "", ""]
     assert cells(values, "tokens")[1][0] == "21,000 tokens", "how large what cannot fit is"
 
 
