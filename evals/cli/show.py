@@ -192,6 +192,7 @@ def _request_lines(requests: Sequence[dict[str, Any]]) -> Iterator[Note]:
             shown += f", recorded {request['recorded'][:10]}"
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
         texts = [repr(request["text"][:200])] if request["text"] else []
-        yield Note(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}")
+        odd = f" ({request['message']})" if request["message"] else ""
+        yield Note(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}{odd}")
         if request["follow_up"]:
             yield Note(f"user: {request['follow_up']} (turn {request['turn'] + 1})")

@@ -13,7 +13,7 @@ from toolbelt.evals.responses.recorded import ModelResponses
 from toolbelt.evals.responses.response import ResponseMark
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
-from toolbelt.evals.running.reply_faults import ReplyFault, find_fault
+from toolbelt.evals.running.reply_faults import ReplyFault, find_fault, take_note
 from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 
 
@@ -122,6 +122,7 @@ class RetryingClient:
         chance: Spreads the waits.
         sleep: How to wait.
         responses: Recorded ones, which are used in place of asking; `None` where none are to be.
+        window: The model's context window; `None` if unknown.
     """
 
     model: Model
@@ -132,6 +133,7 @@ class RetryingClient:
     chance: random.Random = field(default_factory=random.Random)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     responses: ModelResponses | None = None
+    window: int | None = None
 
     async def ask(
         self,
@@ -162,7 +164,7 @@ class RetryingClient:
             NotRecorded: nothing may be asked.
         """
         key = "" if self.responses is None else self.responses.make_key(request)
-        if (reused := await self._reuse(key, request, trial, number, earlier)) is not None:
+        if (reused := await self._reuse(key, request, trial, number, earlier, own_tokens)) is not None:
             return reused
         least = self.model.cost_usd(Usage(own_tokens, 0))
         booked = self.model.cost_usd(Usage(own_tokens, request.sampling.max_tokens or 0)) or 0.0
@@ -173,6 +175,7 @@ class RetryingClient:
             cuts = await self.pace.enter()
             reply: Reply | None = None
             failed: ModelError | None = None
+            note = ""
             try:
                 self.budget.book(booked)
                 try:
@@ -185,6 +188,8 @@ class RetryingClient:
             finally:
                 self.pace.leave()
             self._adapt(reply, failed, cuts)
+            if reply is not None:
+                reply, note = take_note(reply, own_tokens, self.window)
             if reply is not None and is_opening:
                 failed = find_fault(request, reply, own_tokens)
             cost = self._cost(reply, failed, least)
@@ -193,7 +198,7 @@ class RetryingClient:
             if self.responses is not None and reply is not None and failed is None:
                 mark = self.responses.mark(key, reply, cost)
                 self.responses.add(mark, request, reply, trial, number)  # durable before what is kept next, by `first`
-            await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost, mark))
+            await self.keep(_record(request, trial, number, so_far.attempts, reply, failed, cost, mark, note))
             so_far = Attempts(so_far.attempts + 1, plus_cost(so_far.cost_usd, cost), None if failed else reply)
             if failed is not None or reply is None:
                 raise failed or AssertionError("neither a reply nor a failure")
@@ -205,7 +210,7 @@ class RetryingClient:
             raise Unanswered(error, so_far) from None
 
     async def _reuse(
-        self, key: str, request: Request, trial: int, number: int, earlier: Attempts
+        self, key: str, request: Request, trial: int, number: int, earlier: Attempts, own_tokens: int
     ) -> tuple[Reply, Attempts] | None:
         """The recorded answer, which is no request: it counts towards no cap, waits for nobody and costs nothing.
 
@@ -218,10 +223,11 @@ class RetryingClient:
                 raise NotRecorded
             return None
         reply, mark = hit
+        reply, note = take_note(reply, own_tokens, self.window)
         cost = 0.0 if mark.is_reused else mark.cost_usd
         if not mark.is_reused:
             self.budget.add_earlier(cost)
-        await self.keep(_record(request, trial, number, earlier.attempts, reply, None, cost, mark))
+        await self.keep(_record(request, trial, number, earlier.attempts, reply, None, cost, mark, note))
         return reply, Attempts(earlier.attempts + 1, plus_cost(earlier.cost_usd, cost), reply)
 
     async def _retrying(self, once: Callable[[], Awaitable[Reply]]) -> Reply:
@@ -295,6 +301,7 @@ def _record(
     failed: ModelError | None,
     cost_usd: float | None,
     response: ResponseMark | None,
+    note: str = "",
 ) -> RequestRecord:
     return RequestRecord(
         trial=trial,
@@ -304,7 +311,7 @@ def _record(
         reply=reply,
         usage=reply.usage if reply is not None else NOTHING_REPORTED if failed is None else failed.usage,
         failure=None if failed is None else failed.failure,
-        message="" if failed is None else failed.message,
+        message=note if failed is None else failed.message,
         latency_seconds=failed.latency_seconds if reply is None and failed is not None else _latency(reply),
         cost_usd=cost_usd,
         response=response,

@@ -28,7 +28,7 @@ class RequestRecord:
         reply: The reply, `None` if there is none. A reply with a `failure` is stored for people, and never used.
         usage: Tokens as reported.
         failure: Why there is no answer; `None` if there is one.
-        message: What the provider said to that.
+        message: What the provider said to that; of an answer, what is odd about it.
         latency_seconds: Without time spent queueing here.
         cost_usd: `None` if unknown.
         response: Where the answer is in a response cache; `None` where it is in none.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
-from toolbelt.providers.chat import Failure, ModelError
+from toolbelt.providers.chat import Failure, ModelError, Usage
+from toolbelt.text import plural
 
 CHECKED_TOKENS = 500
 """Definitions up to so many tokens may be missing from a prompt without it being noticeable in the reported usage."""
@@ -21,6 +23,39 @@ _REMEDY = (
     "llama.cpp's server needs --jinja and a chat template with tools (--chat-template-file); Ollama cuts prompts to "
     "half its window: raise num_ctx."
 )
+
+
+_MOST_TIMES, _SLACK_TOKENS = 10, 100_000
+"""A prompt of more than so many times our count, and so many tokens more, was not sent."""
+_LONGEST_ANSWER = 10_000_000
+"""Tokens; no model answers at such length."""
+ENCODED_TWICE = "arguments encoded twice"
+IMPOSSIBLE = "figures that cannot be"
+
+
+def take_note(reply: Reply, own_tokens: int, window: int | None) -> tuple[Reply, str]:
+    """What is odd about an answer, as it is kept beside it; and the answer without figures that cannot be.
+
+    A figure that cannot be counts as not reported: it is in no sum and no cost, and the note has it.
+
+    Args:
+        reply: The answer.
+        own_tokens: The prompt's tokens, as counted here; 0 where that was not done.
+        window: The model's context window; `None` if unknown.
+    """
+    usage, odd = reply.usage, []
+    prompt, completion = usage.prompt_tokens or 0, usage.completion_tokens or 0
+    is_above_window = window is not None and prompt > max(window, 2 * own_tokens)
+    if own_tokens and (is_above_window or prompt > _MOST_TIMES * own_tokens + _SLACK_TOKENS):
+        odd.append(f"{prompt:,} prompt tokens for {own_tokens:,} by our count")
+        usage = Usage(completion_tokens=usage.completion_tokens)
+    if completion > max(window or 0, _LONGEST_ANSWER):
+        odd.append(f"{completion:,} completion tokens")
+        usage = replace(usage, completion_tokens=None)
+    notes = [f"{IMPOSSIBLE}: {', '.join(odd)}"] if odd else []
+    if twice := sum(call.is_double_encoded for call in reply.calls):
+        notes.append(f"{ENCODED_TWICE}: {plural(twice, 'call')}")
+    return (replace(reply, usage=usage) if odd else reply), "; ".join(notes)
 
 
 class ReplyFault(ModelError):  # noqa: N818  a reply, not a mistake of ours

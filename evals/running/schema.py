@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS requests (    -- every request that came to an end, a
     request INTEGER NOT NULL,            -- 0-based within the trial
     attempt INTEGER NOT NULL,            -- 0-based; the last one of a request is the one that counted
     failure TEXT,                        -- NULL where it was answered
-    message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure
+    message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure; of an answer, what is odd about it
     reply TEXT,                          -- JSON
     offer TEXT NOT NULL,                 -- what was offered, see offers
     tools INTEGER NOT NULL,              -- how many that were
@@ -115,7 +115,7 @@ CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an en
     request INTEGER NOT NULL,            -- 0-based within the check
     attempt INTEGER NOT NULL,            -- 0-based; the last one of a request is the one that counted
     failure TEXT,                        -- NULL where it was answered
-    message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure
+    message TEXT NOT NULL DEFAULT '',    -- what the provider said to a failure; of an answer, what is odd about it
     reply TEXT,                          -- JSON
     tools INTEGER NOT NULL,              -- how many were offered
     definition_tokens INTEGER NOT NULL,  -- estimated

@@ -254,7 +254,12 @@ def make_trial_runners(
         model = arm.arm.model
         counter = prompts.setdefault(arm.counter.name, PromptCounter(arm.counter))
         chance = random.Random()  # noqa: S311  only spreads the waits
-        client = RetryingClient(arm.model, budget, policy, keep, paces[model], chance, responses=responses.get(model))
+        limits = plan.limits.get(model)
+        client = RetryingClient(
+            *(arm.model, budget, policy, keep, paces[model], chance),
+            responses=responses.get(model),
+            window=None if limits is None else limits.context_window,
+        )
         runners.append(
             TrialRunner(
                 *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling, plan.request_limit),

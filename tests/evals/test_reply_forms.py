@@ -17,6 +17,7 @@ from toolbelt.evals import run_eval
 from toolbelt.evals.conversation import ToolUse
 from toolbelt.evals.scoring.outcome import Ending, SelectedTool
 from toolbelt.evals.scoring.reasons import wrong_arguments
+from toolbelt.evals.views.figures import status_lines
 from toolbelt.providers.chat import ChatReply, ModelError
 from toolbelt.providers.chat_reply import make_reply
 from toolbelt.providers.direct_answers import NotAnAnswer, normalise
@@ -76,6 +77,7 @@ FORMS: dict[str, tuple[int, Any, tuple[str, str, int]]] = {
     "arguments-that-are-no-json": (200, called('{"order": '), ("invalid_arguments", "steps", 1)),
     "half-a-character": (200, called('{"order": "\\ud83d"}'), ("wrong_arguments", "steps", 1)),
     "text": (200, answer(choice()), ("missing_call", "no_call", 1)),
+    "tokens-that-cannot-be": (200, answer(choice(), tokens=10**11), ("missing_call", "no_call", 1)),
     "text-of-anthropic": (200, answer(choice("end_turn")), ("missing_call", "no_call", 1)),
     "text-without-a-reason": (200, answer(choice(None)), ("missing_call", "no_call", 1)),
     "text-cut": (200, answer(choice("length")), ("truncated", "truncated", 1)),
@@ -163,7 +165,15 @@ def test_V2_each_form_of_reply_is_stored_and_counted_alike(
     assert trials == {name: stored for name, (*_, stored) in FORMS.items()}
     unscored = sum(outcome in ("error", "context_overflow") for outcome, *_ in trials.values())
     assert run.summary.scored == len(FORMS) - unscored
-    run_eval(shop, "local/bm25", "full", store=shop / "runs.db", limit=1)  # the store is still sound
+    assert (run.summary.encoded_twice, run.summary.impossible) == (1, 1)
+    lines = status_lines(run.summary)
+    assert "Arguments that were encoded twice, as a text in JSON, were read: in 1 answer." in lines
+    assert any("cannot be, in 1 answer, count as not reported" in line for line in lines)
+    with sqlite3.connect(run.store) as connection:
+        query = "SELECT message, prompt_tokens, completion_tokens FROM requests WHERE message LIKE '%cannot be%'"
+        [(note, prompt, completion)] = connection.execute(query).fetchall()
+    assert note.startswith("figures that cannot be: 100,000,000,000 prompt tokens for ")
+    assert (prompt, completion) == (None, 5)
 
 
 def test_E4_a_broken_call_is_wrong_whatever_was_called_before() -> None:

@@ -314,6 +314,8 @@ class RunSummary:
         rooms: What each model had room for, by its name, as known when the run began.
         left_out: Pairs of a model and a toolset of the suite that there was nothing to ask for.
         responses: Of each model that is asked over a response cache, which answers were recorded and which asked.
+        encoded_twice: Answers with arguments that were encoded twice, and were read.
+        impossible: Answers whose reported tokens cannot be, and count as not reported.
     """
 
     run: str
@@ -341,6 +343,8 @@ class RunSummary:
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
     responses: tuple[ModelResponses, ...] = ()
+    encoded_twice: int = 0
+    impossible: int = 0
 
     def __repr__(self) -> str:
         return f"<RunSummary of {self.run} of {self.dataset}: {self.status}, {self.outline}>"

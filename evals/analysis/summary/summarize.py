@@ -7,6 +7,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolbelt.errors import NotFoundError
@@ -24,6 +25,7 @@ from toolbelt.evals.analysis.summary.rates import (
 from toolbelt.evals.analysis.summary.responses import ModelResponses, read_responses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
 from toolbelt.evals.running.overflow import read_left_out, read_model_limits
+from toolbelt.evals.running.reply_faults import ENCODED_TWICE, IMPOSSIBLE
 from toolbelt.evals.scoring.outcome import Ending, Outcome
 from toolbelt.views.json_values import to_json
 
@@ -84,6 +86,11 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         timings = time_requests(connection, run)
         reasons = find_reasons(connection, run)
         responses = read_responses(connection, run, len(planned))
+        odd = connection.execute(
+            "SELECT total(message LIKE ?2), total(message LIKE ?3) FROM requests "
+            "WHERE run = ?1 AND failure IS NULL AND message <> ''",
+            (run, f"%{ENCODED_TWICE}%", f"%{IMPOSSIBLE}%"),
+        ).fetchone()
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
         created, stored_status, reason, text = head
         plan = json.loads(text)
@@ -106,7 +113,8 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         for number, *names, planned_trials in planned
     )
     tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
-    return _run(run, created, status or stored_status, reason, plan, arms, tokenizers, responses)
+    summary = _run(run, created, status or stored_status, reason, plan, arms, tokenizers, responses)
+    return replace(summary, encoded_twice=int(odd[0]), impossible=int(odd[1]))
 
 
 @contextlib.contextmanager

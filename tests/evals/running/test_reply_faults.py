@@ -8,7 +8,7 @@ from toolbelt.catalog import Tool
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, Offered
-from toolbelt.evals.running.reply_faults import find_fault, is_truncated
+from toolbelt.evals.running.reply_faults import find_fault, is_truncated, take_note
 from toolbelt.providers.chat import Failure, Usage
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -78,3 +78,19 @@ def test_E4_every_provider_has_its_word_for_the_token_limit(reason: str) -> None
 def test_E4_a_cut_call_is_one_that_is_not_complete(text: str, reason: str, used: int | None, truncated: bool) -> None:
     reply = Reply(calls=calls("tool_0", text), finish_reason=reason, usage=Usage(9, used))
     assert is_truncated(reply, offered(1), max_tokens=64) is truncated
+
+
+@pytest.mark.parametrize(
+    ("usage", "window", "kept"),
+    [
+        pytest.param(Usage(10**11, 9), None, Usage(None, 9), id="many-times-our-count"),
+        pytest.param(Usage(90_000, 9), None, Usage(90_000, 9), id="a-server-that-adds-a-long-prompt-of-its-own"),
+        pytest.param(Usage(90_000, 9), 8_192, Usage(None, 9), id="more-than-the-window"),
+        pytest.param(Usage(1_900, 9), 1_000, Usage(1_900, 9), id="a-window-that-our-count-does-not-keep-to-either"),
+        pytest.param(Usage(1_200, 10**10), None, Usage(1_200, None), id="an-answer-of-no-length"),
+    ],
+)
+def test_E6_a_figure_that_cannot_be_counts_as_not_reported(usage: Usage, window: int | None, kept: Usage) -> None:
+    reply, note = take_note(Reply(TEXT, usage=usage), 1_200, window)
+    assert reply.usage == kept
+    assert ("cannot be" in note) is (usage != kept)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.evals.cases.imports.samples import (
@@ -26,6 +28,7 @@ from tests.evals.cases.imports.samples import (
     write,
 )
 from tests.wording import mentions
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Matching
 from toolbelt.evals.cases.imports.context import NOT_OFFERED, ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.messages import MADE_AGAIN, STRANGE_PART
@@ -464,3 +467,69 @@ def test_K14_marks_of_failures_are_not_sent(tmp_path: Path) -> None:
     )
     answers = [message for message in rows(tmp_path / "out")[1]["messages"] if message["role"] == "tool"]
     assert [message.keys() - {"role", "tool_call_id", "content"} for message in answers] == [set(), set()]
+
+
+ANSWERED: dict[str, Any] = {
+    "id": "one",
+    "messages": [user("Weather in Oslo?")],
+    "tools": TOOLS,
+    "choices": [{"index": 0, "finish_reason": "tool_calls", "message": calling("get_weather", city="Oslo")}],
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+PLACES: tuple[tuple[str, tuple[Any, ...]], ...] = (
+    *(("exchange", (key,)) for key in ("id", "messages", "tools", "choices", "tool_choice", "error", "stop_reason")),
+    *(("exchange", ("choices", 0, key)) for key in ("index", "finish_reason", "message", "error")),
+    *(("exchange", ("choices", 0, "message", key)) for key in ("role", "content", "tool_calls", "function_call")),
+    *(("exchange", ("choices", 0, "message", "tool_calls", 0, key)) for key in ("id", "type", "function")),
+    *(("exchange", ("choices", 0, "message", "tool_calls", 0, "function", key)) for key in ("name", "arguments")),
+    *(("talk", ("messages", place, key)) for place in (0, 2, 3) for key in ("role", "content", "tool_calls")),
+    ("talk", ("messages", 3, "tool_call_id")),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@example(("talk", ("messages", 2, "tool_calls")), -1)
+@example(("exchange", ("choices", 0, "message", "tool_calls")), -1)
+@example(("exchange", ("choices", 0, "finish_reason")), [])
+@given(st.sampled_from(PLACES), JSON)
+def test_V6_whatever_stands_in_a_field_of_a_log_the_import_ends_in_order(
+    place: tuple[str, tuple[Any, ...]], value: Any
+) -> None:
+    kind, steps = place
+    record = json.loads(json.dumps(ANSWERED if kind == "exchange" else BOTH))
+    inner = record
+    for step in steps[:-1]:
+        inner = inner[step]
+    inner[steps[-1]] = value
+    with TemporaryDirectory() as folder:
+        source = write(Path(folder) / "log.jsonl", [MAILING, record])
+        try:
+            imported = bring_in(Path(folder) / "out", source, form="openai")
+        except ToolbeltError:
+            return
+        assert imported.cases >= 1, "the other record is read"
+
+
+@pytest.mark.parametrize(
+    ("reason", "left_out"),
+    [
+        ("end_turn", None),
+        ("tool_calls", None),
+        ("model_length", "the response was cut off"),
+        ("abort", "the response is an error"),
+        ("NETWORK_ERROR", "the response is an error"),
+        ("a_new_word", "the response is an error"),
+        ("MALFORMED_FUNCTION_CALL", "the server could not read the model's call"),
+    ],
+)
+def test_V2_answers_in_logs_are_read_by_the_table_of_reply_forms(
+    reason: str, left_out: str | None, tmp_path: Path
+) -> None:
+    record = {**ANSWERED, "choices": [{**ANSWERED["choices"][0], "finish_reason": reason}]}
+    imported = bring_in(tmp_path / "out", write(tmp_path / "log.jsonl", [MAILING, record]), form="openai")
+    assert imported.cases == (2 if left_out is None else 1)
+    assert list(imported.left_out) == ([] if left_out is None else [left_out])
