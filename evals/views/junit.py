@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from math import isfinite
 from typing import IO, Any
 
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
@@ -193,10 +195,14 @@ def _properties(facts: Mapping[str, object]) -> Properties:
 
 
 def _plain(value: object) -> str:
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    """A number as XML Schema's `decimal` has it, which has no exponent."""
+    return f"{Decimal(f'{value:.10g}'):f}" if isinstance(value, float) and isfinite(value) else str(value)
 
 
 def _text(element: Any) -> str:
+    for each in element._elem.iter():  # noqa: SLF001  junitparser writes times as `str` does, and reads no other text
+        if "e" in (time := each.get("time", "")).lower():
+            each.set("time", _plain(float(time)))
     content: bytes | str = element.tostring()
     return content if isinstance(content, str) else content.decode("utf-8")
 

@@ -154,6 +154,25 @@ def test_V6_an_entry_or_a_tool_that_cannot_be_read_does_not_refuse_the_others(se
     assert toolbelt("catalog", "sync", "--yes").code == 2
 
 
+def test_M4_a_cursor_that_never_advances_is_named_and_no_tool_is_listed_twice(served: Path, toolbelt: Toolbelt) -> None:
+    serve(served, loop=True)
+    ran = toolbelt("catalog", "sync", "--yes", "--json")
+    assert (ran.code, [each["tools"] for each in ran.json["servers"]]) == (3, [2, 1])
+    assert mentions(ran.err, "warning", "'web'", "nextCursor '0'", "do not end")
+    assert "twice" not in ran.err
+
+
+def test_M5_a_loadout_that_serves_none_of_the_servers_says_how_to_serve_all(served: Path, toolbelt: Toolbelt) -> None:
+    write_config(served / ".mcp.json", zebra=write_script(served, "zebra", "zap"))
+    (served / "toolbelt.yaml").write_text("catalog: catalog.json\nservers:\n  zebra: {from: .mcp.json}\n")
+    toolbelt("catalog", "sync", "--yes")
+    assert mentions(toolbelt("serve", "full").err, "serves nothing", "zebra", "--plugin '*'")
+    assert toolbelt("loadout", "create", "everything", "--plugin", "*").code == 0
+    assert toolbelt("loadout", "lint", "--strict").code == 0
+    (row,) = toolbelt("loadout", "inspect", "everything", "--json").json["active"]
+    assert (row["plugin"], mentions(str(row["reasons"]), "'*'", "everything")) == ("zebra", True)
+
+
 def test_M2_nothing_starts_without_approval(served: Path, toolbelt: Toolbelt) -> None:
     (served / ".env").write_text("TOOLBELT_YES=1\n")
     refused = toolbelt("catalog", "sync")

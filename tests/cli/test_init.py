@@ -146,6 +146,17 @@ def test_V6_an_entry_that_cannot_be_read_does_not_refuse_the_others(
     assert (refused.code, mentions(refused.err, "error", "'pigeon'")) == (2, True)
 
 
+def test_M3_a_folder_that_is_not_there_is_made(clients: Path, toolbelt: Toolbelt) -> None:
+    assert toolbelt("init", "new/agent", "--yes", "--server", "git", "--from", ".mcp.json").code == 0
+    assert made(clients / "new" / "agent") == sorted(FILES)
+    assert toolbelt("init", "started", "--start-with", "assistant").code == 0
+    assert made(clients / "started") == ["toolbelt.yaml"]
+    assert toolbelt("init", "unused", "--yes", "--server", "gone").code == 2
+    assert not (clients / "unused").exists()
+    (clients / "file").write_text("")
+    assert mentions(toolbelt("init", "file").err, "'file' is a file")
+
+
 def test_M3_a_file_can_be_named_and_a_folder(clients: Path, home: Path, toolbelt: Toolbelt) -> None:
     inner = clients / "inner"
     inner.mkdir()

@@ -140,3 +140,14 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         "eval run",
     }
     assert any("--tokenizer" in parameter.opts for parameter in LEAVES[name].params) is (name in counts)
+
+
+@pytest.mark.parametrize(
+    ("group", "word", "meant"),
+    [("model", "show", "inspect"), ("catalog", "inspect", "show"), ("loadout", "ls", "list")],
+)
+def test_a_command_by_the_word_of_another_program_is_answered_with_ours(
+    toolbelt: Toolbelt, group: str, word: str, meant: str
+) -> None:
+    ran = toolbelt(group, word)
+    assert (ran.code, f"Did you mean {meant!r}?" in ran.err) == (2, True)

@@ -137,7 +137,8 @@ class Naive:
             if any(same(entry) or addressed(entry) for entry in loadout.disabled_plugins):
                 return "disabled"
         for loadout in self.chain:
-            if any(same(entry) or addressed(entry) for entry in loadout.default_plugins) or self.by_category(plugin):
+            named = any(entry == "*" or same(entry) or addressed(entry) for entry in loadout.default_plugins)
+            if named or self.by_category(plugin):
                 return "active"
         for loadout in self.chain:
             if any(self.pattern(e, plugin.name) or addressed(e) for e in loadout.discoverable_patterns):
@@ -156,7 +157,7 @@ class Naive:
             return "disabled"
         named = [entry.casefold() for loadout in self.chain for entry in loadout.default_plugins]
         patterns = [entry.casefold() for loadout in self.chain for entry in loadout.discoverable_patterns]
-        if key in named or self.by_category(plugin) or self.some_tool_left(named, key, disabled):
+        if "*" in named or key in named or self.by_category(plugin) or self.some_tool_left(named, key, disabled):
             return "active"
         if any(self.pattern(entry, name) for entry in patterns) or self.some_tool_left(patterns, key, disabled):
             return "discoverable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
@@ -109,13 +110,13 @@ def init(
 ) -> int:
     """Make a project in FOLDER from the MCP servers that you have: toolbelt.yaml, the catalog and a starter loadout.
 
-    Servers come from the files of MCP clients (Claude, Cursor, VS Code, Windsurf), of the project first. Each is
-    shown and started only if you agree. Exit code 3: an entry cannot be read, or a server did not answer; the others
-    are written.
+    A FOLDER that is not there is made. Servers come from the files of MCP clients (Claude, Cursor, VS Code, Windsurf),
+    of the project first. Each is shown and started only if you agree. Exit code 3: an entry cannot be read, or a server
+    did not answer; the others are written.
     """
     target = Path(folder)
-    if not target.is_dir():
-        raise NotFoundError("folder", folder, [str(entry) for entry in target.absolute().parent.glob("*/")])
+    if target.exists() and not target.is_dir():
+        raise ToolbeltError(f"{folder!r} is a file; name a folder, which is made if it is not there.")
     if start_with is not None:
         return _start_with(target, start_with, force=force, as_json=as_json)
     found, left_out = find_servers(target, files)
@@ -124,6 +125,8 @@ def init(
         return _offer_shipped(target, files, force=force, as_json=as_json)
     _make_way(target, (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE), force=force)
     approved = approve_some([server.spec for server in servers], yes=yes)
+    is_new = not target.exists()
+    target.mkdir(parents=True, exist_ok=True)  # where the servers run
     listings = ask_for_tools(approved, timeout)
     splits = {each.server: propose_split(_usable(each), each.server) for each in listings} if split else {}
     old = Catalog(name=target.absolute().name or "catalog")
@@ -147,6 +150,9 @@ def init(
         show_blocks(servers_view(listings, synced.catalog, tokens))
     if not synced.catalog.tools:
         notify("No server answered with tools, so nothing was written.", "warning")
+        if is_new:
+            with contextlib.suppress(OSError):  # a server may have written into it
+                target.rmdir()
         if as_json:
             print_json(data)
         return INCOMPLETE
@@ -256,6 +262,7 @@ def _start_with(target: Path, catalog: str, *, force: bool, as_json: bool) -> in
     if find_shipped_catalog(catalog) is None:
         raise NotFoundError("shipped catalog", catalog, shipped_catalogs())
     _make_way(target, CONFIG_NAMES[:1], force=force)
+    target.mkdir(parents=True, exist_ok=True)
     write_text(target / CONFIG_NAMES[0], format_project(catalog, ()))
     written = shown_path(target / CONFIG_NAMES[0])
     if as_json:

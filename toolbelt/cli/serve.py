@@ -312,6 +312,11 @@ def open_servers(project: Project, surface: Surface, agent: str | None, *, yes: 
     if not surface.offered and not surface.discoverable:
         hint = " None of its tools belongs to a server." if surface.without_server else ""
         subject = f"Loadout {surface.loadout!r}" if agent is None else f"Agent {agent!r}"
+        if agent is None and (servers := [plugin.name for plugin in project.catalog.plugins if plugin.server]):
+            hint = (
+                f" It includes none of its plugins: {', '.join(servers[:8])}{', …' * (len(servers) > 8)}. To serve "
+                "all: toolbelt loadout create everything --plugin '*', then toolbelt serve everything."
+            )
         raise ToolbeltError(f"{subject} serves nothing of this catalog.{hint}")
     if surface.without_server:
         notify(f"not served, as no server has them: {', '.join(surface.without_server[:10])}", "warning")

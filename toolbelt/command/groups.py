@@ -17,6 +17,15 @@ Entry = tuple[str, str]
 """Where a command is (`module:attribute`), and what it does in a line."""
 
 
+_ALIKE = (
+    ("inspect", "show", "view", "get", "describe", "info", "explain"),
+    ("list", "ls", "all"),
+    ("create", "new", "add", "make"),
+    ("lint", "check", "validate", "verify"),
+)
+"""Words that other programs have for the same command."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are a table: `--help` prints it without importing any of them."""
 
@@ -41,7 +50,9 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with the nearest names in the error."""
         if args and args[0] not in self.entries and not args[0].startswith("-"):
-            message = f"No such command {args[0]!r}.{suggestion(args[0], self.entries)}"
+            alike = next((words for words in _ALIKE if args[0] in words), ())
+            meant = next((f" Did you mean {word!r}?" for word in alike if word in self.entries), "")
+            message = f"No such command {args[0]!r}.{meant or suggestion(args[0], self.entries)}"
             raise click.UsageError(message, ctx)
         return super().resolve_command(ctx, args)
 

@@ -9,7 +9,7 @@ from toolbelt.errors import suggestion
 from toolbelt.findings import Finding, Severity
 from toolbelt.loadouts.reader import WrittenLoadout
 from toolbelt.loadouts.registry import BUILT_IN_LOADOUTS, ToolLoadoutRegistry
-from toolbelt.loadouts.selection import Status
+from toolbelt.loadouts.selection import ALL_PLUGINS, Status
 from toolbelt.patterns import covers, fold, has_inner_star, is_prefix_pattern, matches
 
 Check = Callable[[WrittenLoadout, ToolLoadoutRegistry, Catalog], Iterator[Finding]]
@@ -170,6 +170,8 @@ def _unknown_categories(definition: WrittenLoadout, _: ToolLoadoutRegistry, cata
 def _unknown_plugins(definition: WrittenLoadout, _: ToolLoadoutRegistry, catalog: Catalog) -> Iterator[Finding]:
     for key in ("plugins", "disabled"):
         for index, entry in definition.numbered(key):
+            if key == "plugins" and entry == ALL_PLUGINS:
+                continue
             if catalog.find_plugin(entry) is None and not _addresses_a_tool(entry, catalog):
                 yield definition.finding(*_unknown_name(entry, key, catalog), key, index)
 

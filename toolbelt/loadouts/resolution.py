@@ -11,7 +11,7 @@ from functools import cached_property
 from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import NotFoundError
 from toolbelt.loadouts.loadout import ToolLoadout
-from toolbelt.loadouts.selection import MergedLoadouts, Status, active_tools
+from toolbelt.loadouts.selection import ALL_PLUGINS, MergedLoadouts, Status, active_tools
 from toolbelt.patterns import fold, matches
 
 
@@ -116,7 +116,7 @@ def trace(chain: Sequence[ToolLoadout], plugin: Plugin, tools: Iterable[Tool]) -
         Step(
             loadout.name,
             disabled=_speaking(loadout.disabled_plugins, plugin, names),
-            named=_speaking(loadout.default_plugins, plugin, names),
+            named=_speaking(loadout.default_plugins, plugin, names, everything=ALL_PLUGINS),
             category=tuple(sorted(e for e in loadout.included_categories if fold(e) == plugin.category_key)),
             discoverable=_speaking(loadout.discoverable_patterns, plugin, names, patterns=True),
         )
@@ -146,9 +146,15 @@ def reasons_for(status: Status, chain: Sequence[Step], unresolved: str) -> tuple
 
 
 def _speaking(
-    entries: Iterable[str], plugin: Plugin, tool_names: Sequence[str], patterns: bool = False
+    entries: Iterable[str],
+    plugin: Plugin,
+    tool_names: Sequence[str],
+    patterns: bool = False,
+    everything: str | None = None,
 ) -> tuple[str, ...]:
     """The entries that name the plugin, or address one of its tools; `patterns` may match plugins as prefixes.
+
+    The entry `everything` names every plugin.
 
     Of a plugin whose tools are not known, every entry that addresses a tool speaks.
     """
@@ -158,6 +164,7 @@ def _speaking(
             entry
             for entry in entries
             if (matches(entry, plugin.name) if patterns else fold(entry) == plugin.key)
+            or entry == everything
             or (
                 fold(entry).startswith(start)
                 and (not plugin.tools or any(matches(fold(entry)[len(start) :], name) for name in tool_names))

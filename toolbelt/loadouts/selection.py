@@ -46,7 +46,9 @@ class Patterns:
         return all(map(self.match, other._exact)) and all(prefixes)
 
 
-_ANYTHING = Patterns(("*",))
+ALL_PLUGINS = "*"
+"""An entry that activates every plugin (rule L4)."""
+_ANYTHING = Patterns((ALL_PLUGINS,))
 
 
 class MergedLoadouts:
@@ -55,6 +57,7 @@ class MergedLoadouts:
     Attributes:
         disabled: Folded entries that block a plugin by name.
         named: Folded entries that activate a plugin by name.
+        names_all: Whether one of them is `*`, which stands for every plugin.
         categories: Folded categories whose plugins are active.
         mapped: Folded names that `PLUGIN_CATEGORY_MAP` puts into those categories.
         split: Folded names of plugins whose tools may fare differently from one another.
@@ -75,12 +78,14 @@ class MergedLoadouts:
         "named",
         "named_by_tool",
         "named_tools",
+        "names_all",
         "split",
     )
 
     def __init__(self, chain: Sequence[ToolLoadout]) -> None:
         self.disabled = frozenset(fold(entry) for loadout in chain for entry in loadout.disabled_plugins)
         self.named = frozenset(fold(entry) for loadout in chain for entry in loadout.default_plugins)
+        self.names_all = ALL_PLUGINS in self.named
         self.categories = frozenset(fold(entry) for loadout in chain for entry in loadout.included_categories)
         self.mapped = frozenset(
             fold(name) for name, category in PLUGIN_CATEGORY_MAP.items() if category in self.categories
@@ -120,7 +125,8 @@ class MergedLoadouts:
         # Where no tools are known, what addresses them is all there is to go by.
         if key in self.blocked:
             return Status.DISABLED
-        if key in self.named or key in self.named_by_tool or self.includes_category_of(plugin):
+        is_named = self.names_all or key in self.named or key in self.named_by_tool
+        if is_named or self.includes_category_of(plugin):
             return Status.ACTIVE
         if key in self.discoverable_by_tool or self.discoverable.match(key):
             return Status.DISCOVERABLE
@@ -131,7 +137,8 @@ class MergedLoadouts:
         key, name = plugin.key, fold(tool.name)
         if key in self.disabled or _matches_tool(self.disabled_tools, key, name):
             return Status.DISABLED
-        if key in self.named or plugin.category_key in self.categories or _matches_tool(self.named_tools, key, name):
+        is_named = self.names_all or key in self.named or _matches_tool(self.named_tools, key, name)
+        if is_named or plugin.category_key in self.categories:
             return Status.ACTIVE
         if self.discoverable.match(key) or _matches_tool(self.discoverable_tools, key, name):
             return Status.DISCOVERABLE
@@ -151,12 +158,12 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
     # The inner loop of every request in somebody's agent: names looked up in sets, nothing called for most.
     blocked, named, categories = selection.blocked, selection.named, selection.categories
     by_name = selection.named | selection.mapped | selection.named_by_tool
-    split = selection.split
+    split, names_all = selection.split, selection.names_all
     names: list[str] = []
     for plugin in available:
         if isinstance(plugin, str):
             key = plugin.lower() if plugin.isascii() else fold(plugin)
-            if key not in blocked and key in by_name:
+            if key not in blocked and (names_all or key in by_name):
                 names.append(plugin)
             continue
         try:
@@ -166,7 +173,7 @@ def active_names(chain: Sequence[ToolLoadout], available: Iterable[Plugin | str]
         if key in split:
             if selection.plugin_status(plugin) is Status.ACTIVE:
                 names.append(plugin.name)
-        elif key not in blocked and (key in named or plugin.category_key in categories):
+        elif key not in blocked and (names_all or key in named or plugin.category_key in categories):
             names.append(plugin.name)
     return tuple(dict.fromkeys(names))
 
@@ -202,12 +209,13 @@ def _wrong_item(plugin: object) -> InvalidDefinitionError:
 def active_tools(selection: MergedLoadouts, plugins: Iterable[Plugin]) -> tuple[Tool, ...]:
     """The tools that `selection` makes active, in order; whole plugins at a time wherever their tools fare alike."""
     disabled, named, categories, split = selection.disabled, selection.named, selection.categories, selection.split
+    names_all = selection.names_all
     tools: list[Tool] = []
     for plugin in plugins:
         key = plugin.key
         if key in split:
             tools += [tool for tool in plugin.tools if selection.tool_status(plugin, tool) is Status.ACTIVE]
-        elif key not in disabled and (key in named or plugin.category_key in categories):
+        elif key not in disabled and (names_all or key in named or plugin.category_key in categories):
             tools += plugin.tools
     return tuple(tools)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from junitparser import JUnitXml
 
 from tests.evals.analysis.evidence.sides import ABOUT, FAILED, FULL, RIGHT, WRONG, side
@@ -146,6 +149,18 @@ def test_a_run_has_a_suite_an_arm_and_a_test_a_trial() -> None:
     (epoch,) = tiered
     assert (epoch.name, epoch.classname, epoch.time) == ("right (epoch 2)", "m · tiered · shuffled · single", 0.5)
     assert '<property name="missing" value="[&quot;a/b&quot;]" />' in text
+
+
+@given(st.floats(0, 1e9, allow_subnormal=False), st.floats(0, 1e9, allow_subnormal=False))
+def test_E10_times_and_figures_are_plain_decimals(latency: float, cost: float) -> None:
+    connection = database([("m", "full", "")], [{"case_id": "a", "latency_seconds": latency, "cost_usd": cost}])
+    file = io.StringIO()
+    write_run_junit(connection, RUN, file)
+    text = file.getvalue()
+    written = re.findall(r'time="([^"]*)"', text) + re.findall(r'name="cost_usd" value="([^"]*)"', text)
+    assert len(written) == 4
+    assert all(re.fullmatch(r"\d+(\.\d+)?", each) for each in written)
+    assert [float(each) for each in written] == pytest.approx([latency] * 3 + [cost], rel=1e-9)
 
 
 def test_a_run_that_has_not_begun_and_one_that_is_not_there() -> None:

@@ -84,6 +84,7 @@ async def _ask(server: Startable, timeout_seconds: float) -> Listing:
                 tuple(tools),
                 version=session.server_info.version if session.server_info else "",
                 protocol=session.protocol_version or "",
+                notes=upstream.notes,
                 seconds=time.monotonic() - started,
             )
     except TimeoutError:

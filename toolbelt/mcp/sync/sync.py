@@ -101,6 +101,7 @@ class Listing:
         version: Of the server.
         protocol: The version of the protocol that was negotiated.
         error: Why there are none; empty if it is `ok`.
+        notes: What is wrong with an answer that counts all the same, to follow the name of the server.
         log: The last lines that a server wrote to standard error before it failed.
         seconds: From the start to the last page.
     """
@@ -111,6 +112,7 @@ class Listing:
     version: str = ""
     protocol: str = ""
     error: str = ""
+    notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -154,6 +156,7 @@ def sync_catalog(
         if plugin.server and (servers is None or plugin.server in servers):
             by_server[plugin.server] = (*by_server.get(plugin.server, ()), plugin)
     for name, listing in answered.items():
+        notes += (f"server {name!r} {note}" for note in listing.notes)
         tools = _read_tools(listing, notes)
         known = by_server.get(name, ())
         by_server[name] = tuple(_make_plugins(name, _in_known_order(tools, known), splits.get(name), known))

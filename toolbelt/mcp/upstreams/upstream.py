@@ -133,6 +133,7 @@ class Upstream:
         self._is_resting = False
         self._idleness = Idleness(self._limits.idle)
         self._header_maps: dict[str, Mapping[tuple[str, ...], str]] = {}
+        self.notes: tuple[str, ...] = ()  # what is wrong with lists that count all the same
 
     @property
     def name(self) -> str:
@@ -265,14 +266,10 @@ class Upstream:
             await self._wire.notify(method, sent or None, {"headers": headers})
 
     async def list_all(self, method: str, key: str) -> list[dict[str, Any]]:
-        """Every page of a list.
-
-        Args:
-            method: `tools/list`, `resources/list`, ...
-            key: Of the entries in the result.
+        """Every page of a list: of `tools/list`, say, what stands under `tools`.
 
         Raises:
-            MCPError, UpstreamError: as `request`; also where pages do not end, or are none.
+            MCPError, UpstreamError: as `request`; also where pages are none, or too many.
         """
         entries: list[dict[str, Any]] = []
         params: dict[str, Any] = {}
@@ -282,10 +279,13 @@ class Upstream:
             page = result.get(key)
             if not isinstance(page, list) or not all(isinstance(entry, dict) for entry in page):
                 raise UpstreamError(self.name, self.status, f"answered {method} with what is no list")
-            entries += page
             cursor = result.get("nextCursor")
-            if not isinstance(cursor, str) or cursor in seen:
-                return entries
+            if not isinstance(cursor, str):
+                return entries + page
+            if cursor in seen:
+                self.notes += (f"answers {method} with the nextCursor {cursor!r} again, so its pages do not end",)
+                return entries + [entry for entry in page if entry not in entries]
+            entries += page
             seen.add(cursor)
             params = {"cursor": cursor}
         raise UpstreamError(self.name, self.status, f"answers {method} with pages without end")
