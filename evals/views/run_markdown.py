@@ -63,7 +63,8 @@ _READING = """\
   trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests,
   estimated.
 - Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
-  nothing about the choice made: it is in no rate, and **scored / planned** says how many are.
+  nothing about the choice made: it is in no rate, and **scored / planned** says how many are. But arms are ranked, and
+  compared with each other, by **right of asked**: there what was too long for the model is not right.
 - `–` stands where nothing was measured or a price is unknown, which is not zero."""
 
 

@@ -25,7 +25,8 @@ SCHEMA = "toolbelt.comparison/1"
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """What `toolbelt eval compare --json` prints.
 
-    Shares and their differences are fractions, amounts means over the cases that both arms were scored on, differences
+    Shares and their differences are fractions, amounts means over the cases that both arms were scored on; shares of
+    arms of one run are of all asked, where what was too long is not right (`too_long` of the `cases`). Differences are
     new − old; `null` where something is not known. `contrasts` has one entry a pair and measure, `pairs` one a pair in
     the same order, with what is of all measures: its `verdict` is a regression where cases no longer fit the model's
     window, and none where no case did before, whatever that of the share, which is of the cases that could be scored:
@@ -100,6 +101,7 @@ def _figures(contrast: Contrast, comparison: Comparison) -> dict[str, Any]:
         "adjusted_p": contrast.adjusted_p,
         "verdict": None if contrast.verdict is None else contrast.verdict.value,
         "cases": contrast.cases,
+        "too_long": contrast.too_long,
         "planned": contrast.planned,
         "clusters": contrast.clusters,
         "wanted_cases": wanted_cases(contrast, comparison.margin, comparison.level),
