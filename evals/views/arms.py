@@ -47,11 +47,14 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
         Column(
             "solved",
             "Right tools called with right arguments, of the scored trials.",
-            is_secondary=True,
             has_interval=True,
             has_bar=True,
         ),
         lambda arm: proportion(arm.solved),
+    ),
+    (
+        Column("argument correctness", "Calls with right arguments, of those whose are checked.", "args\nright"),
+        lambda arm: proportion(arm.argument_correctness),
     ),
     (
         Column("coverage", "A right answer could be reached with the tools that the toolset offers."),

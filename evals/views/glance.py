@@ -131,6 +131,11 @@ def _tokens(arm: ArmSummary) -> Cell:
 
 def _varying(arms: Sequence[ArmSummary]) -> Iterator[tuple[Column, list[Cell]]]:
     """Columns that are there only where they say something."""
+    if any(arm.solved.numerator != arm.accuracy.numerator for arm in arms):
+        yield (
+            Column("solved", "Right tools called with right arguments, of the scored trials.", is_spare=True),
+            [proportion(arm.solved) for arm in arms],
+        )
     if any(arm.cost_usd for arm in arms):
         yield (
             Column("cost per trial", "In US dollars, retries included; mean.", "cost\n/trial"),

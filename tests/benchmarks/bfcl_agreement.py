@@ -3,9 +3,9 @@
     pip download --no-deps bfcl-eval==2026.3.23 && unzip -q bfcl_eval-*.whl -d bfcl
     python -m tests.benchmarks.bfcl_agreement bfcl
 
-Questions and ground truth are those of the package. Of each single-turn case in Python, answers are drawn that are right,
-and answers in which one thing was changed. The checker is the package's, unchanged; only its table of models, whose import
-needs the clients of forty providers, is replaced by one that renames no function.
+Questions and ground truth are those of the package. Of each single-turn case in Python, answers are drawn that are
+right, and answers in which one thing was changed. The checker is the package's, unchanged; only its table of models,
+whose import needs the clients of forty providers, is replaced by one that renames no function.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def open_checker(package: Path) -> Callable[..., Any]:
     table = types.ModuleType("bfcl_eval.constants.model_config")
     table.MODEL_CONFIG_MAPPING = {"any": types.SimpleNamespace(underscore_to_dot=False)}  # type: ignore[attr-defined]
     sys.modules[table.__name__] = table
-    from bfcl_eval.constants.enums import Language  # type: ignore[import-not-found]  # noqa: PLC0415
-    from bfcl_eval.eval_checker.ast_eval.ast_checker import ast_checker  # type: ignore[import-not-found]  # noqa: PLC0415
+    from bfcl_eval.constants.enums import Language  # type: ignore[import-not-found]
+    from bfcl_eval.eval_checker.ast_eval.ast_checker import ast_checker  # type: ignore[import-not-found]
 
     def check(functions: list[Any], calls: Calls, truth: list[Any], category: str) -> bool:
         made = [{name: arguments} for name, arguments in copy.deepcopy(calls)]

@@ -48,6 +48,7 @@ from toolbelt.evals.analysis.comparison.shares import (
 )
 from toolbelt.evals.analysis.evidence.case_table import as_table
 from toolbelt.evals.analysis.evidence.evidence import ArmName, CaseEvidence, Side
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.statistics.paired import RESAMPLES
 from toolbelt.evals.statistics.verdict import SIGNIFICANT
 
@@ -186,7 +187,8 @@ def compare_arms(
     chosen = tuple(measure for measure in Measure if measure in measures)
     settings = IntervalSettings(margin, level, seed, resamples)
     findings = []
-    for before, after, cases in _read_pairs(old, new, pairing):
+    for arms, (before, after, cases) in zip(pairing.pairs, _read_pairs(old, new, pairing), strict=True):
+        is_same = pairing.is_within and isinstance(old, StoredRun) and old.has_same_requests(*arms)
         findings.append(
             _examine_pair(
                 before,
@@ -197,6 +199,7 @@ def compare_arms(
                 most_flips,
                 of=len(pairing.pairs),
                 is_within=pairing.is_within,
+                is_same=is_same,
             )
         )
         if advance is not None:
@@ -256,6 +259,7 @@ def _examine_pair(
     *,
     of: int,
     is_within: bool,
+    is_same: bool,
 ) -> _PairFindings:
     shares = [measure for measure in measures if measure.is_share]
     amounts = [measure for measure in measures if not measure.is_share]
@@ -276,7 +280,7 @@ def _examine_pair(
     )
     return _PairFindings(
         arms,
-        find_differences(cases, shares, settings),
+        tuple(replace(each, is_same=is_same) for each in find_differences(cases, shares, settings)),
         compare_amounts(old, new, cases, amounts, replace(settings, level=LEVEL)),  # they get no verdict
         cases.incomplete,
         cases.never_fit,

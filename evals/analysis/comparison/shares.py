@@ -81,6 +81,7 @@ class UnjudgedContrast:
         best: What it would be the other way round; `None` where nothing is in doubt, or the p value is too large
             already.
         is_repeated: Whether it is of the same data as the finding before it, so that the two are one hypothesis.
+        is_same: Whether both arms sent the same requests and have the same answers, so that none is worse (rule V3).
     """
 
     contrast: Contrast
@@ -88,6 +89,7 @@ class UnjudgedContrast:
     worst: paired.ShareContrast | None = None
     best: paired.ShareContrast | None = None
     is_repeated: bool = False
+    is_same: bool = False
 
     @property
     def least_sure_p(self) -> float:
@@ -233,6 +235,8 @@ def _judge(
                 reason = UncertainLoss(contrast.p_value, p, tests)
         elif (doubt := _doubt(finding, verdict, margin, least_sure, significant)) is not None:
             verdict, reason = Verdict.INSUFFICIENT_DATA, doubt
+        if finding.is_same:
+            verdict, reason = Verdict.NO_REGRESSION, None
     return replace(contrast, adjusted_p=p, verdict=verdict, reasons=() if reason is None else (reason,))
 
 

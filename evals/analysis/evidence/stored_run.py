@@ -98,6 +98,18 @@ class StoredRun:
             self._last = arm, self._read(arm, before)
         return self._last[1]
 
+    def has_same_requests(self, old: int, new: int) -> bool:
+        """Whether every trial of two arms has the requests and the answers of the other's (rule V3)."""
+        query = (
+            "SELECT count(*), sum(coalesce(a.same_as, a.trial) = coalesce(b.same_as, b.trial)) "
+            "FROM trials AS a LEFT JOIN trials AS b ON b.run = a.run AND b.trial = a.trial - a.arm + ?3 "
+            "WHERE a.run = ?1 AND a.arm = ?2"
+        )
+        with read_snapshot(self._connection):
+            ways = [(self._run, old, new), (self._run, new, old)]
+            counts = [self._connection.execute(query, way).fetchone() for way in ways]
+        return all(trials and trials == same for trials, same in counts)
+
     def _read(self, arm: int, before: CaseTable | None) -> CaseTable:
         epochs = self._about.epochs_of(self._arms[arm])
         # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.

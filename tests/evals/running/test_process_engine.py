@@ -124,3 +124,10 @@ def test_X3_a_recorded_answer_is_one_hit_for_all(house: Path, openai_server: Ope
         run = ask(house, openai_server, toolsets=SAME[:2], response_cache=house / "cache.db")
     [origin] = run.summary.responses
     assert (openai_server.count("pick-first@house"), origin.recorded.responses) == (CASES, CASES)
+
+
+def test_V3_the_same_requests_are_no_regression_however_few_cases(house: Path, openai_server: OpenAIServer) -> None:
+    run = ask(house, openai_server)
+    verdicts = {pair.new.toolset: pair.main_contrast.verdict for pair in run.compare().pairs}
+    assert verdicts["loadout:house"] == "no_regression"
+    assert verdicts["oracle+1"] == "insufficient_data", "six cases show nothing of others"

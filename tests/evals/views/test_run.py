@@ -45,7 +45,7 @@ def test_E10_no_number_is_cut_however_narrow_the_screen(width: int) -> None:
 def test_E10_what_was_not_measured_is_a_dash() -> None:
     shown = _shown(summarize(database([("m", "full", "")], []), RUN), 200)
     [row] = [line for line in shown.splitlines() if line.startswith("m · full  ") and "/" in line]
-    assert row.split()[3:] == ["–"] * 11 + ["0/4"]
+    assert row.split()[3:] == ["–"] * 13 + ["0/4"]
     assert "nan" not in shown
     assert "nothing run yet" in shown
     assert "Not run yet: 4 of 4 trials." in shown
