@@ -60,7 +60,7 @@ def change_text(value: Any, chance: random.Random) -> Any:
 
 def change_type(value: Any, chance: random.Random) -> Any:
     """The value as another type."""
-    others = [str(value), [value], None, "dontcare", True, {"value": value}]
+    others: list[Any] = [str(value), [value], None, "dontcare", True, {"value": value}]
     if isinstance(value, int | float):
         others += [float(value), int(value), value + 1, -value]
     return chance.choice(others)
