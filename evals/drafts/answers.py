@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import sent_schema
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidFileError
@@ -204,4 +205,4 @@ def _list(data: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _validator_of(tool: Tool) -> SchemaValidator | None:
-    return make_validator(tool.parameters)
+    return make_validator(sent_schema(tool.parameters) if tool.parameters else {})

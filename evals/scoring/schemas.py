@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.catalog import Catalog
+from toolbelt.catalog.definitions import sent_schema
 from toolbelt.catalog.validators import SchemaFault, SchemaValidator, make_validator
 from toolbelt.evals.cases.case import ExpectedArguments
 from toolbelt.evals.scoring.reasons import cut, show_name
@@ -15,7 +16,7 @@ _LONGEST_FAULT = 240
 
 
 class ArgumentSchemas:
-    """What each tool of a catalog takes. A schema is read when its tool is first called, and once.
+    """What each tool of a catalog takes. The schema that is sent is read when its tool is first called, and once.
 
     A schema is read in the dialect that its `$schema` names, else in that of 2020-12. One that is broken, or refers to
     what is not in it, says nothing about arguments: they go unchecked, and nothing is ever fetched.
@@ -25,7 +26,7 @@ class ArgumentSchemas:
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        self._schemas = {tool.id: tool.parameters for tool in catalog.tools}
+        self._schemas = {tool.id: sent_schema(tool.parameters) if tool.parameters else {} for tool in catalog.tools}
         self._validators: dict[str, SchemaValidator | None] = {}
 
     def get_schema(self, tool_id: str) -> Mapping[str, Any]:

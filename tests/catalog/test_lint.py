@@ -26,13 +26,15 @@ def found(*tools: Tool) -> list[tuple[str, str]]:
     return [(subject.name, finding.rule) for subject, finding in lint_catalog(Catalog((Plugin("p", tools),)))]
 
 
-GOOD = schema(a={"type": "string", "description": "A."}, b={"$ref": "#/$defs/b"}, c=True)
+GOOD = schema(a={"type": "string", "description": "A."}, b={"$ref": "#/$defs/b"}, c=True) | {"$defs": {"b": {}}}
 
 
 @pytest.mark.parametrize(
     ("tool", "rules"),
     [
         pytest.param(Tool("f", "D.", GOOD), [], id="a-good-one"),
+        pytest.param(Tool("f", "D.", schema(a={"$ref": "#/$defs/B"})), ["dangling-ref"], id="a-reference-to-nothing"),
+        pytest.param(Tool("f", "D.", schema(a={"$ref": "x.json"})), ["remote-ref"], id="a-reference-to-elsewhere"),
         pytest.param(Tool("f", "D."), [], id="one-that-takes-nothing"),
         pytest.param(Tool("f"), ["no-description"], id="no-description"),
         pytest.param(Tool("f", " \n"), ["no-description"], id="a-blank-description"),

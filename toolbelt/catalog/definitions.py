@@ -25,7 +25,11 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def openai_definition(tool: Tool, wire_name: str) -> Definition:
     """As the chat completions API of OpenAI and its many likenesses takes it; `strict` is passed on."""
-    function: Definition = {"name": wire_name, "description": tool.description, "parameters": _schema(tool)}
+    function: Definition = {
+        "name": wire_name,
+        "description": tool.description,
+        "parameters": sent_schema(tool.parameters),
+    }
     if "strict" in tool.extra:
         function["strict"] = tool.extra["strict"]
     return {"type": "function", "function": function}
@@ -33,7 +37,11 @@ def openai_definition(tool: Tool, wire_name: str) -> Definition:
 
 def anthropic_definition(tool: Tool, wire_name: str) -> Definition:
     """As Anthropic's messages API takes it; `cache_control` is passed on."""
-    definition: Definition = {"name": wire_name, "description": tool.description, "input_schema": _schema(tool)}
+    definition: Definition = {
+        "name": wire_name,
+        "description": tool.description,
+        "input_schema": sent_schema(tool.parameters),
+    }
     if "cache_control" in tool.extra:
         definition["cache_control"] = tool.extra["cache_control"]
     return definition
@@ -87,13 +95,83 @@ def export_definitions(tools: Iterable[Tool], wire_names: Mapping[str, str], for
     return {"tools": definitions} if form == "mcp" else definitions
 
 
-def _schema(tool: Tool) -> Mapping[str, Any]:
-    # Providers refuse a schema that is not of an object, and OpenAI one of an object without properties; an MCP
-    # server or a person may well leave either out.
-    schema = tool.parameters
+def sent_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of arguments as it is sent, which is the one that arguments are checked against.
+
+    Providers refuse a schema that is not of an object, and OpenAI one of an object without properties; an MCP server or
+    a person may well leave either out. What of the root no object could fit is left out.
+    """
     if schema.get("type") == "object" and "properties" in schema:
         return schema
-    return {"type": "object", "properties": {}} | {key: value for key, value in schema.items() if key != "type"}
+    kept = {key: value for key, value in schema.items() if key != "type" and not _refuses_objects({key: value})}
+    return {"type": "object", "properties": {}} | kept
+
+
+_TYPE_WORDS: Mapping[str, str | None] = {
+    **dict.fromkeys(("dict", "map", "HashMap", "Hashtable", "Dict"), "object"),
+    **dict.fromkeys(("float", "double", "Float", "Double"), "number"),
+    **dict.fromkeys(("tuple", "list", "List", "set", "ArrayList", "Array", "Queue", "Stack"), "array"),
+    **dict.fromkeys(("bool", "Boolean"), "boolean"),
+    **dict.fromkeys(("str", "String", "char"), "string"),
+    **dict.fromkeys(("int", "long", "short", "byte", "Bigint", "Integer"), "integer"),
+    **dict.fromkeys(("any", "Any"), None),
+    "None": "null",
+}
+"""Words of programming languages for JSON Schema's types; of `any`, none."""
+TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_VALUES = ("default", "enum", "const", "example", "examples")
+_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+
+
+def convert_type(written: Any) -> Any:
+    """A `type` in JSON Schema's words; `None` for any type, and as it is where it is neither."""
+    if isinstance(written, str):
+        return _TYPE_WORDS.get(written, written.lower() if written.lower() in TYPES else written)
+    if not isinstance(written, list):
+        return written
+    kinds = list(dict.fromkeys(convert_type(kind) if isinstance(kind, str) else str(kind) for kind in written))
+    return None if None in kinds else kinds
+
+
+def convert_types(schema: Any, words: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """A schema in which the types of Python and Java are JSON Schema's; the same where there are none.
+
+    Args:
+        schema: Frozen or not; it is not changed.
+        words: Translations that go before the usual ones.
+    """
+    if isinstance(schema, list):
+        return [convert_types(item, words) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    converted: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "type" and isinstance(value, str | list):
+            kind = words.get(value) if isinstance(value, str) else None
+            if (kind := kind or convert_type(value)) is not None:
+                converted[key] = kind
+        elif key in _NAMED and isinstance(value, Mapping):  # a property may itself be called `type`
+            converted[key] = {name: convert_types(inner, words) for name, inner in value.items()}
+        else:
+            converted[key] = value if key in _VALUES else convert_types(value, words)
+    return converted
+
+
+def _refuses_objects(schema: Any) -> bool:
+    """Whether no object fits a schema, as far as its type, listed values and alternatives say so."""
+    if not isinstance(schema, Mapping):
+        return schema is False
+    kind, values = schema.get("type", "object"), [schema["const"]] if "const" in schema else schema.get("enum", [{}])
+    return (
+        "object" not in (kind if isinstance(kind, list) else [kind])
+        or (isinstance(values, list) and not any(isinstance(value, Mapping) for value in values))
+        or any(_is_list(schema.get(key)) and all(map(_refuses_objects, schema[key])) for key in ("anyOf", "oneOf"))
+        or (_is_list(schema.get("allOf")) and any(map(_refuses_objects, schema["allOf"])))
+    )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value)
 
 
 MAX_LENGTH = 64

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolbelt.catalog.categories import ToolCategory
+from toolbelt.catalog.definitions import convert_types
 from toolbelt.catalog.frozen import freeze_members
 from toolbelt.catalog.parameters import read_parameters
 from toolbelt.catalog.reader import CatalogFile
@@ -222,7 +223,7 @@ def _tool(row: Mapping[str, Any], plugin: str, dropped: Iterable[str | None]) ->
     return Tool(
         name=row["name"],
         description=_given(row, "description", ""),
-        parameters=read_parameters(_given(row, schema_field, {})),
+        parameters=convert_types(read_parameters(_given(row, schema_field, {}))),
         annotations=_given(row, "annotations", {}),
         plugin=plugin,
         id=tool_id or "",

@@ -13,7 +13,7 @@ from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import is_legal_wire_name
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.catalog.twins import TWINS_RULE, describe_twins, find_twins
-from toolbelt.catalog.validators import find_schema_fault
+from toolbelt.catalog.validators import find_schema_fault, find_unknown_references
 from toolbelt.findings import Finding, Severity
 from toolbelt.text import CONTROL, INVISIBLE, visible
 
@@ -178,6 +178,13 @@ def _lint_parameters(tool: Tool) -> Iterator[Finding]:
         message = f"The parameters of {tool.id!r} are no JSON Schema, at {place}: {fault.message[:200]}"
         yield Finding("invalid-schema", Severity.ERROR, message)
         return
+    for reference in find_unknown_references(tool.parameters):
+        message = f"The `$ref` {visible(reference)!r} in the parameters of {tool.id!r}"
+        if reference.startswith("#"):
+            yield Finding("dangling-ref", Severity.ERROR, f"{message} leads to nothing there.")
+        else:
+            advice = "put what it refers to under `$defs`"
+            yield _warning("remote-ref", f"{message} is to another document, which nothing fetches; {advice}.")
     if tool.parameters.get("type") != "object":
         message = f"The parameters of {tool.id!r} should be of type 'object'; they are sent as such."
         yield _warning("not-an-object", message)

@@ -62,6 +62,11 @@ def has_references(schema: Any) -> bool:
     return any(key in node for node in _nodes(schema) for key in REFERENCES)
 
 
+def find_references(schema: Any) -> list[str]:
+    """Every reference in a schema."""
+    return [node[key] for node in _nodes(schema) for key in REFERENCES if isinstance(node.get(key), str)]
+
+
 def has_inner_ids(schema: Any) -> bool:
     """Whether a subschema has an id of its own, from which its references count."""
     return any(isinstance(node.get(key), str) for node in _nodes(schema) if node is not schema for key in ("$id", "id"))

@@ -33,6 +33,7 @@ from toolbelt.catalog.schema_outline import (
     TooCostlyError,
     find_cost,
     find_patterns,
+    find_references,
     has_inner_ids,
     has_references,
     without,
@@ -160,6 +161,15 @@ def make_validator(schema: Mapping[str, Any]) -> SchemaValidator | None:
 def find_schema_fault(schema: Mapping[str, Any]) -> SchemaFault | None:
     """Why something is no JSON Schema; `None` if it is one, or if that cannot be judged."""
     return _read(schema)[1]
+
+
+def find_unknown_references(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """References to what is not in the schema, each once; with ids of inner parts, none is judged."""
+    plain = _make_plain(schema)
+    if has_inner_ids(plain):
+        return ()
+    references = References(plain)
+    return tuple(ref for ref in dict.fromkeys(find_references(plain)) if not references.is_known(ref))
 
 
 def _read(schema: Mapping[str, Any]) -> tuple[SchemaValidator | None, SchemaFault | None]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.definitions import convert_types
 from toolbelt.catalog.parameters import FLAT_NOTE, is_flat, read_parameters
 from toolbelt.catalog.reader import CatalogFile
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError
@@ -155,7 +156,7 @@ def _tool(entry: Entry, schema_key: str, extra: Entry, ignored: tuple[str, ...] 
         description=_given(entry, "description", ""),
         parameters=_given(entry, schema_key, {})
         if schema_key == "inputSchema"
-        else read_parameters(_given(entry, schema_key, {})),
+        else convert_types(read_parameters(_given(entry, schema_key, {}))),
         annotations=_given(entry, "annotations", {}),
         extra={**extra, **{key: value for key, value in entry.items() if key not in own}},
     )

@@ -18,6 +18,7 @@ from toolbelt.models.rules import (
     DescriptionLength,
     Effect,
     Fact,
+    KnownReferences,
     MaxTools,
     NamePattern,
     ParameterName,
@@ -27,10 +28,12 @@ from toolbelt.models.rules import (
     SchemaKeywords,
     Source,
     ToolName,
+    ValidSchema,
     read_on,
 )
 
 _READ = date(2026, 11, 21)
+_READ_LATER = date(2026, 11, 28)
 _COMBINATORS = frozenset({"oneOf", "anyOf", "allOf"})
 
 
@@ -96,6 +99,15 @@ OPENAI = ProviderRules(
                 "https://github.com/langgenius/dify/issues/32894",
             ),
         ),
+        Fact(
+            ValidSchema(),
+            read_on(
+                _READ_LATER,
+                "https://github.com/pleaseai/shunt/pull/488",
+                "https://github.com/BerriAI/litellm/pull/40485",
+                "https://github.com/maltekuhr/laravel-gpt/issues/8",
+            ),
+        ),
     ),
 )
 AZURE = ProviderRules(
@@ -130,6 +142,20 @@ AZURE = ProviderRules(
                 "https://github.com/joselcaguilar/azure-openai-ha/issues/147",
             ),
         ),
+        Fact(
+            ArrayItems(),
+            read_on(
+                _READ_LATER,
+                "https://github.com/razorpay/razorpay-mcp-server/issues/43",
+                "https://github.com/PrefectHQ/fastmcp/issues/2464",
+            ),
+        ),
+        Fact(
+            ValidSchema(),
+            read_on(_READ_LATER, "https://github.com/pleaseai/shunt/pull/488"),
+            Effect.SOME_REFUSE,
+            note="reported of OpenAI itself",
+        ),
     ),
 )
 ANTHROPIC = ProviderRules(
@@ -159,6 +185,15 @@ ANTHROPIC = ProviderRules(
                 "https://github.com/MoonshotAI/kimi-code/issues/2328",
             ),
         ),
+        Fact(
+            ValidSchema(),
+            read_on(
+                _READ_LATER,
+                "https://github.com/anthropics/claude-code/issues/63673",
+                "https://github.com/anthropics/claude-code/issues/586",
+            ),
+        ),
+        Fact(KnownReferences(), read_on(_READ_LATER, "https://github.com/BerriAI/litellm/issues/26692")),
     ),
 )
 BEDROCK = ProviderRules(
@@ -220,6 +255,12 @@ GROQ = ProviderRules(
                 "https://github.com/gsd-build/gsd-2/issues/4376",
                 "https://github.com/HunorLaczko/ha-groq-cloud-api/issues/25",
             ),
+        ),
+        Fact(
+            ValidSchema(),
+            read_on(_READ_LATER, "https://github.com/usestrix/strix/issues/1088"),
+            Effect.SOME_REFUSE,
+            note="schemas are checked; of all that is invalid, one case was found reported",
         ),
     ),
 )

@@ -206,8 +206,22 @@ class SchemaObjects(_Plain):
     __slots__ = ()
 
 
+class ValidSchema(_Plain):
+    """It is a JSON Schema of draft 2020-12, with patterns that Python can read."""
+
+    __slots__ = ()
+
+
+class KnownReferences(_Plain):
+    """What a `$ref` names within the schema is there."""
+
+    __slots__ = ()
+
+
 SchemaRule = (
     RootObject
+    | ValidSchema
+    | KnownReferences
     | SchemaKeywords
     | RootKeywords
     | ArrayItems
@@ -281,6 +295,8 @@ RULE_NAMES: Mapping[type[object], str] = {
     ParameterName: "parameter-name",
     DescriptionLength: "description-length",
     RootObject: "root-object",
+    ValidSchema: "valid-schema",
+    KnownReferences: "known-references",
     RootKeywords: "root-keyword",
     SchemaKeywords: "schema-keyword",
     ArrayItems: "array-items",

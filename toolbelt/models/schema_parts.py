@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
+
+from toolbelt.catalog.definitions import TYPES
 
 Place = tuple[str | int, ...]
 """Where something stands: the keys that lead there from the root."""
@@ -95,6 +99,94 @@ def undescribed_names(schema: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(name for name in required if not isinstance(name, str) or name not in described)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0 and value == int(value)
+
+
+def is_schema(value: Any) -> bool:
+    """Whether a value may stand where a schema does."""
+    return isinstance(value, Mapping | bool)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+
+
+def _is_type(value: Any) -> bool:
+    return value in TYPES if isinstance(value, str) else _is_names(value) and bool(value) and TYPES.issuperset(value)
+
+
+def _is_pattern(value: Any) -> bool:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            re.compile(value)
+    except Exception:  # noqa: BLE001  no text, or too large
+        return False
+    return True
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+_VALID: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(_BY_NAME, _is_map),
+    **dict.fromkeys(_LISTED, lambda value: isinstance(value, list) and bool(value)),
+    **dict.fromkeys(_SINGLE, is_schema),
+    **dict.fromkeys((*_COUNTS, "minContains", "maxContains"), _is_count),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **dict.fromkeys(("title", "description", "format", "contentEncoding", "contentMediaType"), _is_text),
+    **dict.fromkeys(("$ref", "$schema", "$comment", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor"), _is_text),
+    **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), _is_flag),
+    **dict.fromkeys(("enum", "examples"), _is_list),
+    "multipleOf": lambda value: _is_number(value) and value > 0,
+    "type": _is_type,
+    "required": _is_names,
+    "pattern": _is_pattern,
+    "dependentRequired": lambda value: isinstance(value, Mapping) and all(map(_is_names, value.values())),
+}
+"""Whether the value of a keyword is one by JSON Schema 2020-12; the schemas that it holds are checked by themselves."""
+
+
+def find_invalid(schema: Mapping[str, Any]) -> list[Place]:
+    """What is no JSON Schema of 2020-12 right at a schema; a pattern is none either where Python cannot read it."""
+    places: list[Place] = [(key,) for key, value in schema.items() if key in _VALID and not _VALID[key](value)]
+    wrong = {place[0] for place in places}
+    places += [at for at, part in children((), schema) if at[0] not in wrong and not is_schema(part)]
+    named = schema.get("patternProperties")
+    patterns = named if isinstance(named, Mapping) else ()
+    places += [("patternProperties", name) for name in patterns if not _is_pattern(name)]
+    return list(dict.fromkeys(places))
+
+
+def has_dangling(schema: Mapping[str, Any], root: Any) -> bool:
+    """Whether its `$ref` is a place within `root` where no schema is."""
+    reference = schema.get("$ref")
+    return isinstance(reference, str) and reference.startswith("#/") and not is_schema(_find_target(root, reference))
+
+
+def _find_target(root: Any, reference: str) -> Any:
+    pointers = (unquote(reference[1:]), reference[1:])
+    return next((found for each in pointers if (found := follow(root, parse_pointer(each))) is not None), None)
+
+
 def text_format(schema: Mapping[str, Any]) -> str | None:
     """The `format` of what is a text; `None` if it has none or is something else."""
     value = schema.get("format")
@@ -117,6 +209,8 @@ class Shape:
         has_undescribed: Whether something is required that is not described.
         has_empty_enum: Whether an `enum` has nothing in it, or an empty text.
         has_untyped: Whether anything but its root says neither type nor alternatives.
+        has_invalid: Whether anything is no JSON Schema of 2020-12.
+        has_dangling: Whether a `$ref` leads to nothing.
         has_loose: Whether `true`, `false` or no schema at all stands where one is wanted.
     """
 
@@ -132,13 +226,15 @@ class Shape:
     has_empty_enum: bool
     has_untyped: bool
     has_loose: bool
+    has_invalid: bool
+    has_dangling: bool
 
 
 def read_shape(schema: Mapping[str, Any]) -> Shape:
     """Look at every part of `schema` once."""
     keywords: set[str] = set()
     formats: set[str] = set()
-    bare = listed = other = missing = empty = untyped = loose = False
+    bare = listed = other = missing = empty = untyped = loose = invalid = dangling = False
     for place, part in subschemas(schema):
         keywords.update(part)
         if (format_name := text_format(part)) is not None:
@@ -150,6 +246,8 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         empty = empty or is_empty_enum(part)
         untyped = untyped or (bool(place) and is_untyped(part))
         loose = loose or bool(find_non_schemas(part))
+        invalid = invalid or bool(find_invalid(part))
+        dangling = dangling or has_dangling(part, schema)
     properties = schema.get("properties")
     return Shape(
         root=frozenset(schema),
@@ -164,6 +262,8 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         has_empty_enum=empty,
         has_untyped=untyped,
         has_loose=loose,
+        has_invalid=invalid,
+        has_dangling=dangling,
     )
 
 

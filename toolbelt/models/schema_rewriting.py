@@ -1,9 +1,10 @@
 """Rewrites a schema so that it breaks none of a provider's rules, and records each change.
 
 A part with an equivalent is replaced by it (`const` by an `enum` of one, a list of types by `anyOf`, `$ref` by its
-target); a part without one is left out. The result may allow more than the tool takes, so the arguments must still be
-checked against the tool's own schema. It allows less in two cases, both where the API demands a type and the schema
-has none: arrays of arrays are left out, and a part with `properties` is an object.
+target); a part without one, or that is no JSON Schema of 2020-12, is left out, so that what is sent always is one. The
+result may allow more than the tool takes, so the arguments must still be checked against the tool's own schema. It
+allows less in two cases, both where the API demands a type and the schema has none: arrays of arrays are left out, and
+a part with `properties` is an object.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolbelt.catalog.definitions import convert_type
 from toolbelt.models.rules import (
     ArrayItems,
     Fact,
@@ -29,11 +31,15 @@ from toolbelt.models.rules import (
 from toolbelt.models.schema_parts import (
     Place,
     children,
+    find_invalid,
     find_non_schemas,
     find_referred,
+    follow,
+    has_dangling,
     is_bare_array,
     is_empty_enum,
     is_other_enum,
+    is_schema,
     is_untyped,
     subschemas,
     text_format,
@@ -42,6 +48,15 @@ from toolbelt.models.schema_parts import (
 
 Schema = dict[str, Any]
 _DEFINITIONS = ("$defs", "definitions")
+_HOLDERS = (
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "additionalProperties",
+    "items",
+)
 _COMBINATORS = ("allOf", "anyOf", "oneOf")
 _ORDER = (SchemaObjects, SingleType, TextEnum, FilledEnum, TextFormat, TypeGiven, ArrayItems, RequiredDescribed)
 """One type makes what an `enum` is of plain, and may leave an array that does not say of what."""
@@ -82,13 +97,16 @@ class SchemaRewriter:
 
     def rewrite(self, schema: Schema) -> Schema:
         """The schema as it is sent; `schema` is not changed."""
+        root = schema
+        schema = self._rewrite_parts((), schema, lambda place, part: self._make_valid(place, part, root))
         if any(self._forbids_at_root(keyword) for keyword in _DEFINITIONS) or self._forbids("$ref"):
             return self._rewrite_whole(self._inline_references(schema))
+        valid = len(self.changes)
         result = self._rewrite_whole(schema)
         if _find_dangling(result) <= _find_dangling(schema):
             return result
         # What is referred to is left out or stands elsewhere now.
-        self.changes.clear()
+        del self.changes[valid:]
         return self._rewrite_whole(self._inline_references(schema))
 
     def _rewrite_whole(self, schema: Schema) -> Schema:
@@ -255,10 +273,58 @@ class SchemaRewriter:
         return {**_without(result, "type"), "anyOf": [*plain, {"type": "array", "items": {"anyOf": plain}}]}
 
     def _add_items(self, place: Place, part: Schema) -> Schema:
-        several = part.get("items")
-        now = several[0] if isinstance(several, list) and len(several) == 1 and _is_schema(several[0]) else {}
-        self._record_change((*place, "items"), several, now)
-        return {**part, "items": now}
+        self._record_change((*place, "items"), None, {})
+        return {**part, "items": {}}
+
+    def _make_valid(self, place: Place, part: Schema, root: Schema) -> Schema:
+        """A part in the words of draft 2020-12; a keyword that has none there is left out."""
+        result = dict(part)
+        self._replace_drafts(place, result)
+        for at in sorted(find_invalid(result), key=len, reverse=True):
+            keyword, was = str(at[0]), follow(result, tuple(map(str, at)))
+            is_needed = keyword not in _HOLDERS or was not in ([], None)  # PHP and Lua write nothing as a list
+            if len(at) > 1 and keyword != "patternProperties":
+                now: Any = {}
+                _set_part(result, at, now)
+            elif len(at) > 1:
+                now = None
+                result[keyword] = _without(result[keyword], str(at[1]))
+            elif keyword == "required":
+                now = list(dict.fromkeys(_texts(was))) or None
+            elif keyword == "type":
+                now = convert_type(was)
+                now = None if find_invalid({"type": now}) else now
+            else:
+                now = None if is_needed else {}
+            if len(at) == 1:
+                result = _without(result, keyword) if now is None else {**result, keyword: now}
+            self._record_change((*place, *at), was, now)
+        if has_dangling(result, root):
+            self._record_change((*place, "$ref"), result.pop("$ref"), None)
+        return result
+
+    def _replace_drafts(self, place: Place, part: Schema) -> None:
+        """Keywords of drafts 3 to 7 in those of 2020-12."""
+        for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+            if part.get(exclusive) is True and not find_invalid({bound: part.get(bound)}):
+                self._record_change((*place, exclusive), True, part[bound])
+                part[exclusive] = part.pop(bound)
+        if isinstance(several := part.get("items"), list) and several and "prefixItems" not in part:
+            del part["items"]
+            if self._forbids("prefixItems"):
+                part["items"] = several[0] if len(several) == 1 and _is_schema(several[0]) else {}
+            else:
+                part["prefixItems"] = several
+                if is_schema(part.get("additionalItems")):
+                    part["items"] = part.pop("additionalItems")
+            self._record_change((*place, "items"), several, part.get("items"))
+        properties = part.get("properties")
+        if isinstance(properties, dict):
+            needed = [name for name, each in properties.items() if _is_schema(each) and each.get("required") is True]
+            if needed:
+                now = list(dict.fromkeys([*_texts(part.get("required")), *needed]))
+                self._record_change((*place, "required"), part.get("required"), now)
+                part["required"] = now
 
     def _make_object(self, schema: Schema) -> Schema:
         # Every definition says so, whatever the API demands.

@@ -10,6 +10,7 @@ from toolbelt.models.rules import (
     ArrayItems,
     DescriptionLength,
     FilledEnum,
+    KnownReferences,
     ParameterName,
     RequiredDescribed,
     RootKeywords,
@@ -22,6 +23,7 @@ from toolbelt.models.rules import (
     TextFormat,
     ToolName,
     TypeGiven,
+    ValidSchema,
 )
 from toolbelt.models.schema_parts import format_place
 from toolbelt.models.violations import Violation
@@ -31,6 +33,8 @@ _MOST_NAMED = 4
 _PROBLEMS: Mapping[type[Rule], str] = MappingProxyType(
     {
         RootObject: "its parameters are not of type 'object'",
+        ValidSchema: "no JSON Schema of draft 2020-12: {places}",
+        KnownReferences: "`$ref` to what is not there: {names}",
         SchemaKeywords: "{names}",
         RootKeywords: "{names} at the root",
         ArrayItems: "arrays without items: {places}",
@@ -49,6 +53,8 @@ _REPAIRS: Mapping[type[Rule], str] = MappingProxyType(
         ParameterName: "send them under other names",
         DescriptionLength: "shorten it",
         RootObject: "sent as such",
+        ValidSchema: "write it in draft 2020-12",
+        KnownReferences: "add what it refers to",
         SchemaKeywords: "leave out or rewrite",
         RootKeywords: "leave out or rewrite",
         ArrayItems: "say what they hold",

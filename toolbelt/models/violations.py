@@ -13,6 +13,7 @@ from toolbelt.models.rules import (
     Effect,
     Fact,
     FilledEnum,
+    KnownReferences,
     MaxTools,
     ParameterName,
     RequiredDescribed,
@@ -26,12 +27,15 @@ from toolbelt.models.rules import (
     TextFormat,
     ToolName,
     TypeGiven,
+    ValidSchema,
     rule_name,
 )
 from toolbelt.models.schema_parts import (
     Place,
     Shape,
+    find_invalid,
     find_non_schemas,
+    has_dangling,
     is_bare_array,
     is_empty_enum,
     is_other_enum,
@@ -129,6 +133,20 @@ def breaks(tool: Tool, shape: Shape, fact: Fact) -> bool:
             return _schema_breaks(shape, rule)
 
 
+_IN_SHAPE: Mapping[type[object], str] = {
+    ValidSchema: "has_invalid",
+    KnownReferences: "has_dangling",
+    ArrayItems: "has_bare_array",
+    SingleType: "has_type_list",
+    TextEnum: "has_other_enum",
+    RequiredDescribed: "has_undescribed",
+    FilledEnum: "has_empty_enum",
+    TypeGiven: "has_untyped",
+    SchemaObjects: "has_loose",
+}
+"""Where a shape says that a rule without parameters is broken."""
+
+
 def _schema_breaks(shape: Shape, rule: SchemaRule) -> bool:
     match rule:
         case RootObject():
@@ -137,24 +155,10 @@ def _schema_breaks(shape: Shape, rule: SchemaRule) -> bool:
             return any(map(rule.bars, shape.keywords))
         case RootKeywords():
             return any(map(rule.bars, shape.root))
-        case ArrayItems():
-            return shape.has_bare_array
-        case SingleType():
-            return shape.has_type_list
-        case TextEnum():
-            return shape.has_other_enum
         case TextFormat(allowed):
             return not shape.formats <= allowed
-        case RequiredDescribed():
-            return shape.has_undescribed
-        case FilledEnum():
-            return shape.has_empty_enum
-        case TypeGiven():
-            return shape.has_untyped
-        case SchemaObjects():
-            return shape.has_loose
-        case _ as never:
-            assert_never(never)
+        case plain:
+            return bool(getattr(shape, _IN_SHAPE[type(plain)]))
 
 
 def explain(tool: Tool, wire_name: str, fact: Fact) -> Violation:
@@ -184,38 +188,40 @@ def _find_in_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[tuple[
     match rule:
         case RootObject():
             return (), ((),)
+        case KnownReferences():
+            dangling = [(place, part["$ref"]) for place, part in subschemas(schema) if has_dangling(part, schema)]
+            return tuple(reference for _, reference in dangling), tuple((*place, "$ref") for place, _ in dangling)
         case SchemaKeywords():
             return _keywords([(p, k) for p, part in subschemas(schema) for k in part if rule.bars(k)])
         case RootKeywords():
             return _keywords([((), keyword) for keyword in schema if rule.bars(keyword)])
-        case ArrayItems():
-            return (), _places(schema, is_bare_array)
-        case SingleType():
-            return (), _places(schema, _has_type_list)
-        case TextEnum():
-            return (), _places(schema, is_other_enum)
+        case ArrayItems() | SingleType() | TextEnum() | FilledEnum():
+            return (), tuple(place for place, part in subschemas(schema) if _WRONG_PARTS[type(rule)](part))
         case TextFormat(allowed):
             formats = [(p, f) for p, part in subschemas(schema) if (f := text_format(part)) and f not in allowed]
             return tuple(sorted({name for _, name in formats})), tuple((*place, "format") for place, _ in formats)
         case RequiredDescribed():
             gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed_names(part))]
             return tuple(n for _, names in gaps for n in names), tuple((*place, "required") for place, _ in gaps)
-        case FilledEnum():
-            return (), _places(schema, is_empty_enum)
         case TypeGiven():
             return (), tuple(place for place, part in subschemas(schema) if place and is_untyped(part))
-        case SchemaObjects():
-            return (), tuple((*place, *at) for place, part in subschemas(schema) for at in find_non_schemas(part))
+        case SchemaObjects() | ValidSchema():
+            find = find_invalid if isinstance(rule, ValidSchema) else find_non_schemas
+            return (), tuple((*place, *at) for place, part in subschemas(schema) for at in find(part))
         case _ as never:
             assert_never(never)
 
 
-def _places(schema: Mapping[str, Any], is_wrong: Callable[[Mapping[str, Any]], bool]) -> tuple[Place, ...]:
-    return tuple(place for place, part in subschemas(schema) if is_wrong(part))
-
-
 def _has_type_list(part: Mapping[str, Any]) -> bool:
     return isinstance(part.get("type"), list)
+
+
+_WRONG_PARTS: Mapping[type[object], Callable[[Mapping[str, Any]], bool]] = {
+    ArrayItems: is_bare_array,
+    SingleType: _has_type_list,
+    TextEnum: is_other_enum,
+    FilledEnum: is_empty_enum,
+}
 
 
 def _keywords(uses: Sequence[tuple[Place, str]]) -> tuple[tuple[str, ...], tuple[Place, ...]]:

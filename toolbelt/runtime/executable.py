@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from toolbelt.catalog import Tool
+from toolbelt.catalog.definitions import sent_schema
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.runtime.arguments import Parse
@@ -123,7 +124,7 @@ class ExecutableTool(Tool):
 
         Cached, because to make one takes longer than most calls.
         """
-        return make_validator(self.parameters)
+        return make_validator(sent_schema(self.parameters) if self.parameters else {})
 
     @cached_property
     def is_async(self) -> bool:

@@ -12,36 +12,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolbelt.catalog.definitions import convert_types
 from toolbelt.evals.cases.imports.context import CaseRow, Context
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import check_messages, opening
 from toolbelt.evals.cases.imports.sources import Record, RecordsById
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 
-_TYPES = {
-    "dict": "object",
-    "HashMap": "object",
-    "Hashtable": "object",
-    "float": "number",
-    "double": "number",
-    "tuple": "array",
-    "list": "array",
-    "ArrayList": "array",
-    "Array": "array",
-    "Queue": "array",
-    "Stack": "array",
-    "bool": "boolean",
-    "Boolean": "boolean",
-    "any": "string",
-    "Any": "string",
-    "String": "string",
-    "char": "string",
-    "long": "integer",
-    "short": "integer",
-    "byte": "integer",
-    "Bigint": "integer",
-}
-"""Type words of the leaderboard's files, as its own table translates them."""
+_TYPES = {"any": "string", "Any": "string"}
+"""Type words that the leaderboard's own table translates otherwise than they mean."""
 _CATEGORY = re.compile(r"(.+?)_\d")
 _OTHER_LANGUAGES = ("java", "javascript")
 _SEVERAL_TURNS = ("involved_classes", "initial_config", "path")
@@ -121,30 +100,13 @@ class Bfcl:
         return row
 
 
-def convert_types(schema: Any) -> Any:
-    """A schema in which JSON Schema's type words replace those of the leaderboard."""
-    if isinstance(schema, list):
-        return [convert_types(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    converted: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "type" and isinstance(value, str):
-            converted[key] = _TYPES.get(value, value)
-        elif key == "properties" and isinstance(value, dict):  # a property may itself be called `type`
-            converted[key] = {name: convert_types(inner) for name, inner in value.items()}
-        elif key in ("default", "enum", "const", "examples"):
-            converted[key] = value
-        else:
-            converted[key] = convert_types(value)
-    return converted
-
-
 def _definitions(data: Mapping[str, Any]) -> list[Any]:
     written = data.get("function", [])
     entries = written if isinstance(written, list) else [written]
     return [
-        {**entry, "parameters": convert_types(entry.get("parameters") or {})} if isinstance(entry, dict) else entry
+        {**entry, "parameters": convert_types(entry.get("parameters") or {}, _TYPES)}
+        if isinstance(entry, dict)
+        else entry
         for entry in entries
     ]
 

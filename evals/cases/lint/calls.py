@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.definitions import sent_schema
 from toolbelt.catalog.validators import SchemaValidator, make_validator
 from toolbelt.errors import suggestion
 from toolbelt.evals.cases.case import Answer, ArgumentRules, Case, ExpectedArguments, ExpectedCall, is_covered
@@ -107,7 +108,7 @@ class CallChecker:
 
     def _validator(self, tool: Tool) -> SchemaValidator | None:
         if tool.id not in self._validators:
-            self._validators[tool.id] = make_validator(tool.parameters)
+            self._validators[tool.id] = make_validator(sent_schema(tool.parameters) if tool.parameters else {})
         return self._validators[tool.id]
 
     def _history(self, case: Case) -> Iterator[Finding]:

@@ -30,6 +30,11 @@ def schemas(parameters: Mapping[str, Any]) -> ArgumentSchemas:
         pytest.param(CITY, {}, '"city" is a required property', id="missing"),
         pytest.param(CITY, {"city": "x", "days": True}, "argument 'days': true is not of type \"integer\"", id="bool"),
         pytest.param(CITY, {"city": "x", "days": 3.0}, None, id="3.0-is-an-integer-to-json-schema"),
+        pytest.param({"type": ["array", "null"], "minItems": 2}, {}, None, id="K10-a-root-that-is-sent-as-an-object"),
+        pytest.param({"type": "string", "const": "x"}, {"a": 1}, None, id="K10-one-that-no-object-could-fit"),
+        pytest.param(
+            {**CITY, "type": "string"}, {}, '"city" is a required property', id="K10-what-is-said-of-objects-counts"
+        ),
         pytest.param(CITY, {"city": "x", "more": 1}, None, id="further-ones-are-not-forbidden-unless-said"),
         pytest.param(
             {**CITY, "additionalProperties": False},
