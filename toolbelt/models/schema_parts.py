@@ -51,6 +51,18 @@ def children(place: Place, schema: Mapping[str, Any]) -> Iterator[tuple[Place, A
             yield (*place, keyword), value
 
 
+def set_part(schema: dict[str, Any], inner: Place, value: Any) -> None:
+    """Set what stands at `inner` below a schema, in a copy of what holds it."""
+    keyword = inner[0]
+    if len(inner) == 1:
+        schema[str(keyword)] = value
+        return
+    holder = schema[str(keyword)]
+    copied: Any = dict(holder) if isinstance(holder, dict) else list(holder)
+    copied[inner[1]] = value
+    schema[str(keyword)] = copied
+
+
 def format_place(place: Place) -> str:
     """A place as people and `jq` read it: `properties.path.enum`; `its root` for none."""
     return ".".join(map(str, place)) or "its root"

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolbelt.catalog.definitions import convert_type
 from toolbelt.models.rules import (
     ArrayItems,
     Fact,
@@ -28,19 +27,17 @@ from toolbelt.models.rules import (
     TextFormat,
     TypeGiven,
 )
+from toolbelt.models.schema_drafts import in_newest_draft
 from toolbelt.models.schema_parts import (
     Place,
     children,
-    find_invalid,
     find_non_schemas,
     find_referred,
-    follow,
-    has_dangling,
     is_bare_array,
     is_empty_enum,
     is_other_enum,
-    is_schema,
     is_untyped,
+    set_part,
     subschemas,
     text_format,
     undescribed_names,
@@ -98,7 +95,7 @@ class SchemaRewriter:
     def rewrite(self, schema: Schema) -> Schema:
         """The schema as it is sent; `schema` is not changed."""
         root = schema
-        schema = self._rewrite_parts((), schema, lambda place, part: self._make_valid(place, part, root))
+        schema = self._rewrite_parts((), schema, lambda place, part: self._in_newest_draft(place, part, root))
         if any(self._forbids_at_root(keyword) for keyword in _DEFINITIONS) or self._forbids("$ref"):
             return self._rewrite_whole(self._inline_references(schema))
         valid = len(self.changes)
@@ -136,7 +133,7 @@ class SchemaRewriter:
             return schema
         result = dict(change(place, schema))
         for inner, part in _parts(result):
-            _set_part(result, inner, self._rewrite_parts((*place, *inner), part, change))
+            set_part(result, inner, self._rewrite_parts((*place, *inner), part, change))
         return result
 
     def _rewrite_part(self, place: Place, part: Schema) -> Schema:
@@ -247,7 +244,7 @@ class SchemaRewriter:
             is_dropped = removed is False and keyword != "items"
             self._record_change((*place, *at), removed, None if is_dropped else {})
             if not is_dropped:
-                _set_part(result, at, {})
+                set_part(result, at, {})
             elif keyword == "anyOf":
                 result["anyOf"] = [branch for number, branch in enumerate(result["anyOf"]) if number != at[1]]
             else:
@@ -276,55 +273,8 @@ class SchemaRewriter:
         self._record_change((*place, "items"), None, {})
         return {**part, "items": {}}
 
-    def _make_valid(self, place: Place, part: Schema, root: Schema) -> Schema:
-        """A part in the words of draft 2020-12; a keyword that has none there is left out."""
-        result = dict(part)
-        self._replace_drafts(place, result)
-        for at in sorted(find_invalid(result), key=len, reverse=True):
-            keyword, was = str(at[0]), follow(result, tuple(map(str, at)))
-            is_needed = keyword not in _HOLDERS or was not in ([], None)  # PHP and Lua write nothing as a list
-            if len(at) > 1 and keyword != "patternProperties":
-                now: Any = {}
-                _set_part(result, at, now)
-            elif len(at) > 1:
-                now = None
-                result[keyword] = _without(result[keyword], str(at[1]))
-            elif keyword == "required":
-                now = list(dict.fromkeys(_texts(was))) or None
-            elif keyword == "type":
-                now = convert_type(was)
-                now = None if find_invalid({"type": now}) else now
-            else:
-                now = None if is_needed else {}
-            if len(at) == 1:
-                result = _without(result, keyword) if now is None else {**result, keyword: now}
-            self._record_change((*place, *at), was, now)
-        if has_dangling(result, root):
-            self._record_change((*place, "$ref"), result.pop("$ref"), None)
-        return result
-
-    def _replace_drafts(self, place: Place, part: Schema) -> None:
-        """Keywords of drafts 3 to 7 in those of 2020-12."""
-        for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-            if part.get(exclusive) is True and not find_invalid({bound: part.get(bound)}):
-                self._record_change((*place, exclusive), True, part[bound])
-                part[exclusive] = part.pop(bound)
-        if isinstance(several := part.get("items"), list) and several and "prefixItems" not in part:
-            del part["items"]
-            if self._forbids("prefixItems"):
-                part["items"] = several[0] if len(several) == 1 and _is_schema(several[0]) else {}
-            else:
-                part["prefixItems"] = several
-                if is_schema(part.get("additionalItems")):
-                    part["items"] = part.pop("additionalItems")
-            self._record_change((*place, "items"), several, part.get("items"))
-        properties = part.get("properties")
-        if isinstance(properties, dict):
-            needed = [name for name, each in properties.items() if _is_schema(each) and each.get("required") is True]
-            if needed:
-                now = list(dict.fromkeys([*_texts(part.get("required")), *needed]))
-                self._record_change((*place, "required"), part.get("required"), now)
-                part["required"] = now
+    def _in_newest_draft(self, place: Place, part: Schema, root: Schema) -> Schema:
+        return in_newest_draft(place, part, root, self._record_change, tuples=not self._forbids("prefixItems"))
 
     def _make_object(self, schema: Schema) -> Schema:
         # Every definition says so, whatever the API demands.
@@ -390,7 +340,7 @@ class SchemaRewriter:
             result = dict(part)
             for inner, child in _parts(part):
                 if inner[0] not in _DEFINITIONS:
-                    _set_part(result, inner, inline((*place, *inner), child, open_))
+                    set_part(result, inner, inline((*place, *inner), child, open_))
             return result
 
         result = inline((), schema, ())
@@ -400,18 +350,6 @@ class SchemaRewriter:
 def _parts(schema: Mapping[str, Any]) -> list[tuple[Place, Any]]:
     """The schemas right below one, with their places."""
     return [(place, part) for place, part in children((), schema) if isinstance(part, dict)]
-
-
-def _set_part(schema: Schema, inner: Place, value: Any) -> None:
-    """Set what stands at `inner` below a schema, in a copy of what holds it."""
-    keyword = inner[0]
-    if len(inner) == 1:
-        schema[str(keyword)] = value
-        return
-    holder = schema[str(keyword)]
-    copied: Any = dict(holder) if isinstance(holder, dict) else list(holder)
-    copied[inner[1]] = value
-    schema[str(keyword)] = copied
 
 
 def _follow_reference(root: Schema, reference: str) -> Schema | None:
