@@ -7,7 +7,7 @@ import os
 import pytest
 
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.providers.endpoints import PASS_ON, find_endpoint, find_origin, find_transport
+from toolbelt.providers.endpoints import OLLAMA, PASS_ON, Api, find_endpoint, find_origin, find_transport
 from toolbelt.providers.litellm_routes import find_route
 from toolbelt.providers.litellm_table import ModelTable
 
@@ -59,7 +59,6 @@ def test_X1_an_endpoint_that_is_given_is_asked_directly_as_litellm_would_ask_it(
         pytest.param("claude-newer-9", HERE, id="another-provider-by-its-look"),
         pytest.param("anthropic/x", HERE, id="another-provider-by-name"),
         pytest.param("modelscope/x", HERE, id="a-provider-in-no-table"),
-        pytest.param("ollama/llama3", HERE, id="a-server-with-its-own-form"),
         pytest.param("openai/o3-mini", HERE, id="settings-that-are-renamed"),
         pytest.param("gpt-5", HERE, id="settings-that-are-renamed-for-gpt-5"),
         pytest.param("openai/responses/x", HERE, id="another-api"),
@@ -84,7 +83,7 @@ def test_X1_no_name_of_the_table_is_asked_directly_that_litellm_asks_otherwise()
             provider = litellm.get_llm_provider(model=name, api_base=HERE)[1]
         except litellm.BadRequestError:
             continue  # a name of no known provider
-        assert provider in PASS_ON, name
+        assert provider in PASS_ON | OLLAMA, name
 
 
 def test_X1_every_provider_and_host_that_litellm_knows_is_known_here() -> None:
@@ -94,7 +93,7 @@ def test_X1_every_provider_and_host_that_litellm_knows_is_known_here() -> None:
 
     litellm = load_litellm()
     providers = {str(getattr(provider, "value", provider)) for provider in litellm.provider_list} - PASS_ON
-    assert [provider for provider in sorted(providers) if is_direct(f"{provider}/x")] == []
+    assert [provider for provider in sorted(providers) if is_direct(f"{provider}/x")] == sorted(OLLAMA)
     addresses = (end if "://" in end else f"https://{end}" for end in litellm.openai_compatible_endpoints)
     hosts = {urlsplit(address).hostname for address in addresses}
     assert len(hosts) > 40
@@ -109,6 +108,39 @@ def test_X1_a_server_of_ones_own_is_found_by_its_variable(provider: str, monkeyp
     assert endpoint is not None
     assert (endpoint.url, endpoint.headers["Authorization"]) == (f"{HERE}/chat/completions", "Bearer own-key")
     assert "own-key" not in repr(endpoint)
+
+
+@pytest.mark.parametrize("provider", sorted(OLLAMA))
+@pytest.mark.parametrize(
+    ("variable", "api_base", "url"),
+    [
+        pytest.param(None, None, "http://localhost:11434/v1/chat/completions", id="where-it-serves-by-default"),
+        pytest.param("http://h:1", None, "http://h:1/v1/chat/completions", id="variable"),
+        pytest.param("http://h:1", "http://h:2/", "http://h:2/v1/chat/completions", id="address"),
+        pytest.param(None, "http://h:2/v1", "http://h:2/v1/chat/completions", id="address-of-its-v1"),
+    ],
+)
+def test_X1_ollama_is_asked_over_its_v1(
+    provider: str, variable: str | None, api_base: str | None, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if variable is not None:
+        monkeypatch.setenv("OLLAMA_API_BASE", variable)
+    for model in ("llama3", "codellama", "org/own:8b"):
+        endpoint = find_endpoint(f"{provider}/{model}", api_base, TABLE)
+        assert endpoint is not None
+        assert (endpoint.model, endpoint.url) == (model, url)
+    assert find_endpoint(f"{provider}/x", api_base, TABLE, Api.EMBEDDINGS) is None
+
+
+def test_X1_litellm_never_writes_the_tools_of_ollama_into_the_prompt() -> None:
+    for name in ("ollama/llama3", "ollama_chat/llama3"):
+        assert find_route(name, HERE, TABLE).model == "ollama_chat/llama3"
+
+
+@pytest.mark.parametrize("name", ["replicate/meta/llama", "custom/x"])
+def test_X1_a_provider_to_which_litellm_sends_no_tools_is_refused(name: str) -> None:
+    with pytest.raises(ToolbeltError, match="would be asked without its tools"):
+        find_route(name, None, TABLE)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,9 @@ PASS_ON = frozenset({"openai", "hosted_vllm", "lm_studio", "custom_openai", "lit
 a model is asked over.
 """
 
+OLLAMA = frozenset({"ollama", "ollama_chat"})
+"""Names of Ollama's server, asked over its `/v1`: under the first, litellm would write the tools into the prompt."""
+
 
 class Api(Enum):
     """What a model is asked for.
@@ -71,10 +74,14 @@ class Api(Enum):
         self.verb = verb
 
 
-_ADDRESSES: Mapping[str, tuple[str, ...]] = MappingProxyType({"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE")})
+_ADDRESSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "ollama_chat": ("OLLAMA_API_BASE",)}
+)
 """Variables with the address of a provider, where they are not `PROVIDER_API_BASE` alone; the first that is set."""
-_DEFAULT_ADDRESSES: Mapping[str, str] = MappingProxyType({"llamafile": "http://127.0.0.1:8080/v1"})
-_KEYS: Mapping[str, str] = MappingProxyType({"custom_openai": "OPENAI_API_KEY"})
+_DEFAULT_ADDRESSES: Mapping[str, str] = MappingProxyType(
+    {"llamafile": "http://127.0.0.1:8080/v1", **dict.fromkeys(OLLAMA, "http://localhost:11434")}
+)
+_KEYS: Mapping[str, str] = MappingProxyType({"custom_openai": "OPENAI_API_KEY", "ollama_chat": "OLLAMA_API_KEY"})
 """Variables with the key of a provider, where that is not `PROVIDER_API_KEY`."""
 _ACCOUNT_HEADERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -146,7 +153,7 @@ def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api =
     check_name(name)
     if api_base is not None:
         check_address(api_base)
-    served = _find_served(name, api_base, table)
+    served = _find_served(name, api_base, table, api)
     if served is None:
         return None
     provider, model = served
@@ -155,7 +162,8 @@ def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api =
         return None
     if _is_public(address) or (provider in ("openai", "custom_openai") and _TRANSLATED.search(model)):
         return None
-    if any(find_facts(known, table).mode not in api.modes for known in (name, model)):
+    modes = api.modes | {"completion"} if provider in OLLAMA else api.modes  # any of its models chats
+    if any(find_facts(known, table).mode not in modes for known in (name, model)):
         return None
     check_address(address)
     variable = _KEYS.get(provider, f"{provider.upper()}_API_KEY")
@@ -175,13 +183,18 @@ def _make_endpoint(model: str, provider: str, address: str, key: str, api: Api) 
         stated = (value for variable in variables if is_sendable(value := os.environ.get(variable, "")))
         if provider == "openai" and (value := next(stated, "")):
             headers[header] = value
-    path = f"{parts.path.rstrip('/')}/{api.path}"
+    path = parts.path.rstrip("/")
+    if provider in OLLAMA and not path.endswith("/v1"):
+        path += "/v1"
+    path = f"{path}/{api.path}"
     return Endpoint(model, provider, parts._replace(netloc=host, path=path, fragment="").geturl(), headers)
 
 
-def _find_served(name: str, api_base: str | None, table: ModelTable) -> tuple[str, str] | None:
+def _find_served(name: str, api_base: str | None, table: ModelTable, api: Api) -> tuple[str, str] | None:
     """The provider and the name at its server, where that takes OpenAI's form."""
     before, slash, model = name.partition("/")
+    if before in OLLAMA and api is Api.CHAT:
+        return before, model
     if slash and before in PASS_ON:
         return None if before == "openai" and api_base is None else (before, model)
     if api_base is None or (slash and _is_route(before, table)) or _OTHERS_NAMES.search(name):

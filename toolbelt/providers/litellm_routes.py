@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.providers.endpoints import (
+    OLLAMA,
     PASS_ON,
     Api,
     check_address,
@@ -28,6 +29,8 @@ _TRANSLATED_MODES: Mapping[Api, Collection[str]] = MappingProxyType({Api.CHAT: (
 """Modes that litellm translates to."""
 _SIGNS_IN_AS_AN_APP = frozenset({"github_copilot", "chatgpt"})
 """litellm opens a browser's log-in for these, and waits for it."""
+_DROPS_TOOLS = frozenset({"replicate", "custom"})
+"""Providers to which litellm sends a request without its tools, and says nothing."""
 _OTHER_CREDENTIALS = frozenset(
     {"bedrock", "bedrock_converse", "sagemaker", "sagemaker_chat", "vertex_ai", "vertex_ai_beta"}
 )
@@ -59,6 +62,13 @@ def find_route(name: str, api_base: str | None, table: ModelTable, api: Api = Ap
         check_address(api_base)
     if (before := name.partition("/")[0]) in _SIGNS_IN_AS_AN_APP:
         raise ToolbeltError(f"{before} models ask for a log-in in the browser, which an eval cannot wait for.")
+    if before in OLLAMA and api is Api.CHAT:
+        name = f"ollama_chat/{name.partition('/')[2]}"
+    if before in _DROPS_TOOLS and api is Api.CHAT:
+        raise ToolbeltError(
+            f"{visible(name)} would be asked without its tools: litellm drops them for {before} models, in silence. "
+            "Ask the model through another provider, or at an address of OpenAI's API (--api-base)."
+        )
     litellm = load_litellm()
     unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not is_sendable(value)]
     with _without(unfit):
