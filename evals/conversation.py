@@ -81,6 +81,7 @@ class Reply:
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
         fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
         hold_seconds: Until there is something left of the provider's limits; 0 where there is. It is not stored.
+        thoughts: The model's reasoning, where the server keeps it apart. It is not stored.
     """
 
     text: str = ""
@@ -91,6 +92,7 @@ class Reply:
     latency_seconds: float = 0.0
     fingerprint: str = ""
     hold_seconds: float = field(default=0.0, compare=False)
+    thoughts: str = field(default="", compare=False, repr=False)
 
     @property
     def is_cut(self) -> bool:

@@ -75,6 +75,7 @@ class HostedModel(PricedModel):
             latency_seconds=reply.latency_seconds,
             fingerprint=reply.fingerprint,
             hold_seconds=reply.hold_seconds,
+            thoughts=reply.thoughts,
         )
 
     async def close(self) -> None:

@@ -85,6 +85,8 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
             return CheckVerdict(CheckOutcome.FAILS, f"{where}{message}")
         case Failure.TOOLS_NOT_SEEN:
             return CheckVerdict(CheckOutcome.TOOLS_NOT_SEEN, f"{where}{error.message}")
+        case Failure.CALL_IN_TEXT:
+            return CheckVerdict(CheckOutcome.UNKNOWN, f"{where}{error.message}")
         case Failure.BAD_REQUEST | Failure.NOT_FOUND:  # the model itself was found: it has answered before
             return CheckVerdict(CheckOutcome.REFUSED, f"{where}The request was refused: {message}")
         case _:

@@ -13,7 +13,7 @@ from toolbelt.evals.responses.recorded import ModelResponses
 from toolbelt.evals.responses.response import ResponseMark
 from toolbelt.evals.running.pace import Pace
 from toolbelt.evals.running.records import Attempts, RequestRecord, plus_cost
-from toolbelt.evals.running.reply_faults import ReplyFault, find_fault, take_note
+from toolbelt.evals.running.reply_faults import ReplyFault, find_fault, find_text_fault, take_note
 from toolbelt.providers.chat import NOTHING_REPORTED, Failure, ModelError, Usage
 
 
@@ -190,8 +190,9 @@ class RetryingClient:
             self._adapt(reply, failed, cuts)
             if reply is not None:
                 reply, note = take_note(reply, own_tokens, self.window)
-            if reply is not None and is_opening:
-                failed = find_fault(request, reply, own_tokens)
+                failed = find_text_fault(request, reply)
+                if is_opening and failed is None:
+                    failed = find_fault(request, reply, own_tokens)
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
             mark: ResponseMark | None = None
@@ -218,7 +219,8 @@ class RetryingClient:
         """
         if self.responses is None:
             return None
-        if (hit := self.responses.find(key, trial, number)) is None:
+        hit = self.responses.find(key, trial, number)
+        if hit is None or find_text_fault(request, hit[0]) is not None:
             if self.responses.is_offline:
                 raise NotRecorded
             return None

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
+from toolbelt.providers.calls_in_text import find_call_in_text
 from toolbelt.providers.chat import Failure, ModelError, Usage
 from toolbelt.text import plural
 
@@ -60,6 +62,19 @@ def take_note(reply: Reply, own_tokens: int, window: int | None) -> tuple[Reply,
 
 class ReplyFault(ModelError):  # noqa: N818  a reply, not a mistake of ours
     """A server answered, and its answer is none: `broken_answer`, `tools_not_seen` or `call_in_text`."""
+
+
+def find_text_fault(request: Request, reply: Reply) -> ReplyFault | None:
+    """The fault `call_in_text` of any reply to a conversation, recorded ones included; `None` if it has none."""
+    if reply.calls or not (reply.text or reply.thoughts):
+        return None
+    asked = next((message.get("content") for message in reversed(request.messages) if message["role"] == "user"), "")
+    names = request.offer.by_name
+    call = find_call_in_text(reply.text, reply.thoughts, names, asked=content_text(asked), is_cut=reply.is_cut)
+    if call is None:
+        return None
+    message = f"The server left the call in the text ({call.form}), instead of taking it out of it. {call.remedy}"
+    return ReplyFault(Failure.CALL_IN_TEXT, message, latency_seconds=reply.latency_seconds, usage=reply.usage)
 
 
 def find_fault(request: Request, reply: Reply, own_tokens: int) -> ReplyFault | None:

@@ -193,6 +193,11 @@ async def _blind_until(request: web.BaseRequest, asked: Asked) -> web.StreamResp
     return _json(_blind(asked) if asked.before < asked.number else able(asked))
 
 
+async def _unparsed_until(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
+    """Leaves that many calls in the text, then able."""
+    return _json(replies.call_in_text(asked) if asked.before < asked.number else able(asked))
+
+
 async def _able_cut(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
     """Able within a window of that many tokens; a longer prompt is cut to half of it in silence, as Ollama does."""
     if asked.tokens <= asked.number:
@@ -382,6 +387,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "window": _window(replies.pick_first),
     "blind": _always(_blind),
     "blind-until": _blind_until,
+    "unparsed": _always(replies.call_in_text),
+    "unparsed-thoughts": _always(replies.call_in_thoughts),
+    "unparsed-until": _unparsed_until,
     "empty-after": _empty_after,
     "empty-every": _empty_every,
     "ramble": _ramble,

@@ -87,6 +87,19 @@ def no_call(asked: Asked) -> dict[str, Any]:
     return reply(asked, text="There is nothing to call.")
 
 
+def call_in_text(asked: Asked) -> dict[str, Any]:
+    """A call of the first tool offered, left in the text as the model wrote it."""
+    return reply(asked, text=f'<tool_call>\n{{"name": "{asked.tools[0]}", "arguments": {{}}}}\n</tool_call>')
+
+
+def call_in_thoughts(asked: Asked) -> dict[str, Any]:
+    """The same in the model's reasoning, and nothing said."""
+    data = call_in_text(asked)
+    message = data["choices"][0]["message"]
+    message |= {"content": "", "reasoning_content": message["content"]}
+    return data
+
+
 def nothing(asked: Asked) -> dict[str, Any]:
     """Neither text nor a call, and no token spent on it."""
     return reply(asked, text="", tokens=0)

@@ -236,6 +236,7 @@ class ChatReply:
         latency_seconds: From sending the request to having the answer, without time spent queueing here.
         fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
         hold_seconds: Until there is something left of the provider's limits; 0 where there is.
+        thoughts: The model's reasoning, where the server keeps it apart from what it said.
     """
 
     text: str
@@ -246,6 +247,7 @@ class ChatReply:
     latency_seconds: float
     fingerprint: str = ""
     hold_seconds: float = 0.0
+    thoughts: str = ""
 
 
 class ChatClient(Protocol):

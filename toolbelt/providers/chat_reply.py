@@ -11,6 +11,8 @@ from toolbelt.providers.direct_answers import has_error
 from toolbelt.providers.provider_errors import clean_message, make_answer_error, remove_secrets
 from toolbelt.providers.reply_forms import find_form
 
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+"""Fields of a message with the model's reasoning, as servers name them."""
 _MOST_TOKENS = 10**12
 """No request has more tokens; a larger reported number is invalid."""
 
@@ -62,6 +64,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         fingerprint=clean(str(read_field(response, "system_fingerprint") or "")),
         latency_seconds=latency_seconds,
         hold_seconds=hold_seconds,
+        thoughts=clean(next(filter(None, (_text(read_field(message, key)) for key in _THOUGHTS)), "")),
     )
 
 

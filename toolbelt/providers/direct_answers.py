@@ -95,7 +95,8 @@ def _normalise_choice(choice: dict[str, Any]) -> None:
     content = message.get("content")
     if isinstance(content, str) and "reasoning" not in message and "reasoning_content" not in message:
         thoughts = _THOUGHTS.match(content)
-        message["content"] = content if thoughts is None else content[thoughts.end() :]
+        if thoughts is not None:
+            message |= {"content": content[thoughts.end() :], "reasoning_content": thoughts.group()}
     calls = message.get("tool_calls")
     if calls is not None:
         message["tool_calls"] = calls = _unfold(calls)

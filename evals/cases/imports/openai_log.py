@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.cases.imports.context import CaseRow, Context, kind_of
 from toolbelt.evals.cases.imports.import_report import UnmappedError
 from toolbelt.evals.cases.imports.messages import (
@@ -38,6 +39,7 @@ from toolbelt.evals.cases.imports.openai_log_records import (
 )
 from toolbelt.evals.cases.imports.sources import Record, RecordsById
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
+from toolbelt.providers.calls_in_text import find_call_in_text
 
 _USERS = ("user", "system", "developer")
 NO_TOOLS = "no tools were offered and none was called, which says nothing about choosing"
@@ -48,6 +50,7 @@ SILENT = "a turn in which the user says nothing"
 UNASKED = "an answer that follows no words of a user's"
 REFUSED = "the model refused"
 EMPTY = "an answer that says nothing"
+CALL_IN_TEXT = "the server left a call in the text of its answer"
 NOT_TO_LEARN = "its answer is marked with `weight` 0"
 NO_RESPONSE = "a request of a batch whose response is in no source"
 NO_REQUEST = "the response of a batch whose request is in no source"
@@ -160,6 +163,7 @@ class _Turns:
         if not _has_user_text(history):
             raise UnmappedError(SILENT)
         steps = self._steps(answer, first)
+        self._refuse_calls_in_text(history, answer)
         if not steps:
             _refuse_empty(answer)
         if not steps and not self._offered:
@@ -183,6 +187,19 @@ class _Turns:
         if not settings.reviewed:
             row["draft"] = True
         return row
+
+    def _refuse_calls_in_text(self, history: Sequence[Message], answer: Sequence[Message]) -> None:
+        """Raises `UnmappedError` if a message has its call in its text: what it calls is for the server to say."""
+        written = self._exchange.tools or ()
+        entries = [tool.get("function", tool) for tool in written if isinstance(tool, dict)]
+        names = {name for entry in entries if isinstance(entry, dict) and isinstance(name := entry.get("name"), str)}
+        asked = next((message.get("content") for message in reversed(history) if message["role"] == "user"), "")
+        for message in answer:
+            if message["role"] == "assistant" and not message.get("tool_calls"):
+                thoughts = content_text(message.get("reasoning_content") or message.get("reasoning"))
+                text = content_text(message.get("content"))
+                if (call := find_call_in_text(text, thoughts, names, asked=content_text(asked))) is not None:
+                    raise UnmappedError(CALL_IN_TEXT, call.form)
 
     @staticmethod
     def _steps(answer: Sequence[Message], first: int | None) -> list[tuple[Call, ...]]:

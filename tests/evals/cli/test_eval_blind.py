@@ -105,3 +105,28 @@ def test_E4_each_model_is_stopped_for_itself(toolbelt: Toolbelt, shop: Path, ope
     ran = run(toolbelt, openai_server, "blind@two", "-m", "openai/pick-first@two")
     blind, seeing = ran.json["arms"]
     assert (ran.code, blind["scored"], seeing["scored"]) == (3, 0, 40)
+
+
+@pytest.mark.parametrize("transport", ["auto", "litellm"])
+@pytest.mark.parametrize("model", ["unparsed@t", "unparsed-thoughts@t"])
+def test_V2_a_server_that_leaves_calls_in_the_text_is_stopped_and_nothing_of_it_is_scored(
+    toolbelt: Toolbelt, shop: Path, openai_server: OpenAIServer, model: str, transport: str
+) -> None:
+    openai_server.reset()
+    options = ("--transport", transport, "--max-concurrency", "1", "--response-cache", "recorded.db")
+    ran = run(toolbelt, openai_server, model, *options)
+    assert (ran.code, endings(ran.json)) == (3, (0, 5, 40))
+    assert openai_server.count(model) == 5, "it is not asked again"
+    assert f"openai/{model}: stopped after 5 trials: call_in_text" in ran.json["reason"]
+    assert "--tool-call-parser hermes" in ran.json["reason"]
+    shown = toolbelt("eval", "show", "--case", "case-0", "--json").json["trials"][0]
+    assert (shown["requests"][0]["failure"], shown["outcome"]) == ("call_in_text", "error")
+    recorded = toolbelt("eval", "responses", "show", "recorded.db", "--json").json
+    assert recorded["responses"] == 0, "it is no answer"
+
+
+def test_V2_abstentions_do_not_show_that_a_server_takes_calls_out_of_texts(
+    toolbelt: Toolbelt, shop: Path, openai_server: OpenAIServer
+) -> None:
+    ran = run(toolbelt, openai_server, "unparsed-until-4@few", "--max-concurrency", "1")
+    assert (ran.code, endings(ran.json)) == (3, (36, 4, 40)), "four are not five"

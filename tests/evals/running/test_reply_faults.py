@@ -8,7 +8,7 @@ from toolbelt.catalog import Tool
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, Offered
-from toolbelt.evals.running.reply_faults import find_fault, is_truncated, take_note
+from toolbelt.evals.running.reply_faults import find_fault, find_text_fault, is_truncated, take_note
 from toolbelt.providers.chat import Failure, Usage
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -94,3 +94,19 @@ def test_E6_a_figure_that_cannot_be_counts_as_not_reported(usage: Usage, window:
     reply, note = take_note(Reply(TEXT, usage=usage), 1_200, window)
     assert reply.usage == kept
     assert ("cannot be" in note) is (usage != kept)
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_fault"),
+    [
+        pytest.param(Reply('[TOOL_CALLS]tool_3[ARGS]{"path": "a"}'), True, id="in-the-text"),
+        pytest.param(
+            Reply(thoughts='<tool_call>{"name": "tool_3", "arguments": {}}</tool_call>'), True, id="in-thoughts"
+        ),
+        pytest.param(Reply('<tool_call>{"name": "tool_3"}</tool_call>', calls("tool_3")), False, id="beside-a-call"),
+        pytest.param(Reply("I would use tool_3."), False, id="in-prose"),
+    ],
+)
+def test_V2_a_call_in_the_text_is_a_fault_where_no_call_came(reply: Reply, is_fault: bool) -> None:
+    fault = find_text_fault(Request(({"role": "user", "content": "Do it."},), offered(4)), reply)
+    assert (fault is not None and fault.failure is Failure.CALL_IN_TEXT) is is_fault

@@ -33,6 +33,7 @@ from toolbelt.evals.cases.case import Matching
 from toolbelt.evals.cases.imports.context import NOT_OFFERED, ArgumentPolicy, ImportSettings
 from toolbelt.evals.cases.imports.messages import MADE_AGAIN, STRANGE_PART
 from toolbelt.evals.cases.imports.openai_log import (
+    CALL_IN_TEXT,
     EMPTY,
     FORCED,
     NO_REQUEST,
@@ -387,6 +388,16 @@ def _answered(response: Any, **fields: Any) -> dict[str, Any]:
             id="a-refusal-in-a-part",
         ),
         pytest.param(log(user("Hm."), says("")), EMPTY, id="nothing-said"),
+        pytest.param(
+            log(user("Mail."), says('<|python_tag|>{"name": "send_mail", "parameters": {}}')),
+            CALL_IN_TEXT,
+            id="a-call-in-the-text",
+        ),
+        pytest.param(
+            log(user("Mail."), says("") | {"reasoning_content": "[TOOL_CALLS]send_mail[ARGS]{}"}),
+            CALL_IN_TEXT,
+            id="a-call-among-thoughts",
+        ),
     ],
 )
 def test_E3_what_is_no_choice_of_the_models_makes_no_case(tmp_path: Path, record: Any, reason: str) -> None:

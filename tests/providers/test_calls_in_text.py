@@ -1,0 +1,194 @@
+"""Calls in texts, in the forms that the parsers of vLLM, SGLang and llama.cpp read; and prose without (rule V2)."""
+
+# ruff: noqa: E501  a form a line
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.providers.prose_answers import prose_answers
+from toolbelt.providers.calls_in_text import find_call_in_text
+
+OFFERED = frozenset({"book_table", "cancel_booking"})
+ARGS = '{"guests": 4, "day": "2026-05-01"}'
+CALL = f'{{"name": "book_table", "arguments": {ARGS}}}'
+PARAMETERS = f'{{"name": "book_table", "parameters": {ARGS}}}'
+PYTHON = 'book_table(guests=4, day="2026-05-01")'
+MARKED = {
+    "hermes": f"<tool_call>\n{CALL}\n</tool_call>",
+    "two-calls": f'<tool_call>{CALL}</tool_call>\n<tool_call>{{"name": "cancel_booking", "arguments": {{}}}}</tool_call>',
+    "never-closed": f"<tool_call>\n{CALL}",
+    "single-quotes": "<tool_call>\n{'name': 'book_table', 'arguments': {'guests': 4}}\n</tool_call>",
+    "an-invented-tool": '<tool_call>\n{"name": "made_up", "arguments": {"x": 1}}\n</tool_call>',
+    "llama-3": f"<|python_tag|>{PARAMETERS}",
+    "llama-3-code": "<|python_tag|>book_table.call(guests=4)",
+    "llama-4": f"<|python_start|>[{PYTHON}]<|python_end|>",
+    "mistral-list": f"[TOOL_CALLS] [{CALL}]",
+    "mistral-name": f"[TOOL_CALLS]book_table[ARGS]{ARGS}",
+    "mistral-id": f"[TOOL_CALLS]book_table[CALL_ID]a1b2c3d4e[ARGS]{ARGS}",
+    "function": f"<function=book_table>{ARGS}</function>",
+    "qwen3-coder": "<tool_call>\n<function=book_table>\n<parameter=guests>\n4\n</parameter>\n</function>\n</tool_call>",
+    "deepseek-v3": (
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>book_table\n"
+        f"```json\n{ARGS}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    ),
+    "deepseek-v3.1": f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>book_table<｜tool▁sep｜>{ARGS}<｜tool▁call▁end｜>",
+    "deepseek-v3.2": (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="book_table">\n'
+        '<｜DSML｜parameter name="guests" string="false">4</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>'
+    ),
+    "kimi-k2": (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.book_table:0<|tool_call_argument_begin|>"
+        f"{ARGS}<|tool_call_end|><|tool_calls_section_end|>"
+    ),
+    "kimi-k3": (
+        '<|open|>tools<|sep|><|open|>call tool="book_table" index="1"<|sep|>'
+        '<|open|>argument key="guests" type="number"<|sep|>4<|close|>argument<|sep|><|close|>call<|sep|>'
+    ),
+    "granite": f"<|tool_call|>[{CALL}]",
+    "granite-20b": f"<function_call> {CALL}",
+    "phi-4-mini": f"functools[{CALL}]",
+    "gemma-4": '<|tool_call>call:book_table{guests:4,day:<|"|>2026-05-01<|"|>}<tool_call|>',
+    "function-gemma": "<start_function_call>call:book_table{day:<escape>2026-05-01<escape>}<end_function_call>",
+    "gemma-code": f"```tool_code\nprint({PYTHON})\n```",
+    "glm-4.5": "<tool_call>book_table\n<arg_key>guests</arg_key>\n<arg_value>4</arg_value>\n</tool_call>",
+    "glm-4.7": "<tool_call>book_table<arg_key>guests</arg_key><arg_value>4</arg_value></tool_call>",
+    "minimax-m1": f"<tool_calls>\n{CALL}\n</tool_calls>",
+    "minimax-m2": (
+        '<minimax:tool_call>\n<invoke name="book_table">\n<parameter name="guests">4</parameter>\n</invoke>\n'
+        "</minimax:tool_call>"
+    ),
+    "harmony": f"<|channel|>commentary to=functions.book_table <|constrain|>json<|message|>{ARGS}<|call|>",
+    "internlm": f"<|action_start|><|plugin|>\n{PARAMETERS}<|action_end|>",
+    "jamba": f"<tool_calls>[{CALL}]</tool_calls>",
+    "command-a": f'<|START_ACTION|>[{{"tool_call_id": "0", "tool_name": "book_table", "parameters": {ARGS}}}]<|END_ACTION|>',
+    "apertus": f'<|tools_prefix|>[{{"book_table": {ARGS}}}]<|tools_suffix|>',
+    "lfm2": f"<|tool_call_start|>[{PYTHON}]<|tool_call_end|>",
+    "seed-oss": "<seed:tool_call>\n<function=book_table>\n<parameter=guests>4</parameter>\n</function>\n</seed:tool_call>",
+    "olmo-3": f"<function_calls>\n{PYTHON}\n</function_calls>",
+    "nemotron": f"<TOOLCALL>[{CALL}]</TOOLCALL>",
+    "lm-studio": f"[TOOL_REQUEST]{CALL}[END_TOOL_REQUEST]",
+    "functionary": f"<|recipient|> book_table\n<|content|> {ARGS}",
+    "longcat": f"<longcat_tool_call>{CALL}</longcat_tool_call>",
+    "solar": f"<|tool_call:begin|>a1b2<|tool_call:name|>book_table<|tool_call:args|>{ARGS}<|tool_call:end|>",
+    "step-3": (
+        '<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="book_table">\n'
+        '<steptml:parameter name="guests">4</steptml:parameter></steptml:invoke><｜tool_call_end｜>'
+    ),
+    "pangu": f"[unused11][{CALL}][unused12]",
+    "qwen-agent": f"✿FUNCTION✿: book_table\n✿ARGS✿: {ARGS}",
+    "minicpm": '<function name="book_table"><param name="guests">4</param></function>',
+    "cline": "<book_table>\n<guests>4</guests>\n</book_table>",
+}  # fmt: skip
+UNMARKED = {
+    "json": CALL,
+    "list": f"[{CALL}]",
+    "fenced": f"```json\n{CALL}\n```",
+    "after-words": f"I'll book it for you.\n\n```json\n{CALL}\n```",
+    "amid-words": f"I'll book it.\n```json\n{CALL}\n```\nOne moment, please!",
+    "before-words": f"{CALL}\n\nThe table is booked.",
+    "after-thoughts": f"<think>\nFour guests.\n</think>\n\n{CALL}",
+    "two": f'{CALL}; {{"name": "cancel_booking", "arguments": {{}}}}',
+    "openai": '{"tool_calls": [{"function": {"name": "book_table", "arguments": "{\\"guests\\": 4}"}}]}',
+    "other-keys": f'{{"tool": "book_table", "args": {ARGS}}}',
+    "name-as-key": f'{{"book_table": {ARGS}}}',
+    "single-quotes": "{'name': 'book_table', 'arguments': {'guests': 4}}",
+    "python": f"[{PYTHON}]",
+    "python-twice": f"[{PYTHON}, cancel_booking()]",
+    "python-without-brackets": PYTHON,
+    "glm-4": f"book_table\n{ARGS}",
+    "mistral-without-marks": f"book_table{ARGS}",
+    "kimi-without-marks": f"functions.book_table:0{ARGS}",
+    "deepseek-without-marks": f"functionbook_table\n```json\n{ARGS}\n```",
+    "harmony-without-marks": f"analysisFour guests.assistantcommentary to=functions.book_table json{ARGS}",
+    "command-r": f'Action: ```json\n[{{"tool_name": "book_table", "parameters": {ARGS}}}]\n```',
+    "react": f"Thought: I book it.\nAction: book_table\nAction Input: {ARGS}",
+}
+
+
+def ids(forms: dict[str, str]) -> list[object]:
+    return [pytest.param(text, id=name) for name, text in forms.items()]
+
+
+@pytest.mark.parametrize("text", ids(MARKED) + ids(UNMARKED))
+def test_V2_a_call_is_found_in_every_form(text: str) -> None:
+    assert find_call_in_text(text, "", OFFERED) is not None
+
+
+@pytest.mark.parametrize("text", ids({name: text for name, text in MARKED.items() if name != "cline"}))
+def test_V2_a_marked_call_is_found_beside_words_and_among_thoughts(text: str) -> None:
+    assert find_call_in_text(f"Gladly.\n{text}", "", OFFERED) is not None
+    assert find_call_in_text("", f"A table for four, then.\n{text}", OFFERED) is not None
+    assert find_call_in_text("I am on it.", text, OFFERED) is not None
+
+
+def test_V2_no_answer_in_prose_is_a_call() -> None:
+    answers = [*prose_answers()]
+    assert len(answers) == 200
+    assert [text for text, names in answers if find_call_in_text(text, "", names)] == []
+    assert [text for text, names in answers if find_call_in_text("", text, names)] == []
+
+
+@given(st.text(), st.text())
+def test_V2_without_a_call_no_words_are_one(text: str, thoughts: str) -> None:
+    assert find_call_in_text(text, thoughts, OFFERED) is None
+
+
+@pytest.mark.parametrize("asked", ["Show me a call as JSON.", "How do I call book_table?", "Gib mir ein Beispiel."])
+def test_V2_whoever_asks_for_the_form_of_a_call_gets_it(asked: str) -> None:
+    assert find_call_in_text(CALL, "", OFFERED, asked=asked) is None
+    assert find_call_in_text(MARKED["hermes"], "", OFFERED, asked=asked) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param('<tool_call>\n{"name": "book_table", "argum', False, id="in-its-call"),
+        pytest.param("<tool_call>\n<function=book_table>\n<parameter=day>\n20", False, id="in-its-elements"),
+        pytest.param(f"<tool_call>\n{CALL}\n</tool_call>\nAnd then we", True, id="behind-its-call"),
+    ],
+)
+def test_V2_what_the_token_limit_cut_must_hold_a_whole_call(text: str, found: bool) -> None:
+    assert (find_call_in_text(text, "", OFFERED, is_cut=True) is not None) is found
+    assert find_call_in_text(text, "", OFFERED) is not None
+
+
+def test_V2_nothing_is_a_call_where_nothing_was_offered() -> None:
+    assert find_call_in_text(MARKED["hermes"], "", ()) is None
+
+
+@pytest.mark.parametrize(
+    ("form", "vllm", "sglang"),
+    [
+        ("hermes", "hermes", "qwen25"),
+        ("qwen3-coder", "qwen3_coder", "qwen3_coder"),
+        ("llama-3", "llama3_json", "llama3"),
+        ("mistral-name", "mistral", "mistral"),
+        ("deepseek-v3", "deepseek_v3", "deepseekv3"),
+        ("deepseek-v3.1", "deepseek_v31", "deepseekv31"),
+        ("kimi-k2", "kimi_k2", "kimi_k2"),
+        ("glm-4.5", "glm45", "glm45"),
+        ("harmony", "openai", "gpt-oss"),
+        ("solar", "NAME", "NAME"),
+    ],
+)
+def test_V2_the_parser_of_a_form_is_named(form: str, vllm: str, sglang: str) -> None:
+    call = find_call_in_text(MARKED[form], "", OFFERED)
+    assert call is not None
+    assert call.remedy == (
+        f"vLLM needs --enable-auto-tool-choice --tool-call-parser {vllm}, SGLang --tool-call-parser {sglang}, "
+        "llama.cpp's server --jinja, and Ollama a model whose template has tools."
+    )
+
+
+@pytest.mark.parametrize(
+    "piece", ["{", "[(", "<tool_call>", "book_table(", '{"name": "book_table", ', "```\n", "<function="]
+)
+def test_V2_a_long_text_is_read_quickly(piece: str) -> None:
+    began = time.process_time()
+    find_call_in_text(piece * (60_000 // len(piece)), "", OFFERED)
+    assert time.process_time() - began < 5
