@@ -81,8 +81,6 @@ def judge_failure(error: ModelError, number: int = 0) -> CheckVerdict:
             )
         case Failure.BROKEN_CALL:
             return CheckVerdict(CheckOutcome.FAILS, f"{where}The server could not read the model's call: {message}")
-        case Failure.CALL_IN_TEXT:
-            return CheckVerdict(CheckOutcome.FAILS, f"{where}{message}")
         case Failure.TOOLS_NOT_SEEN:
             return CheckVerdict(CheckOutcome.TOOLS_NOT_SEEN, f"{where}{error.message}")
         case Failure.CALL_IN_TEXT:
