@@ -108,16 +108,16 @@ def sent_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 _TYPE_WORDS: Mapping[str, str | None] = {
-    **dict.fromkeys(("dict", "map", "HashMap", "Hashtable", "Dict"), "object"),
-    **dict.fromkeys(("float", "double", "Float", "Double"), "number"),
-    **dict.fromkeys(("tuple", "list", "List", "set", "ArrayList", "Array", "Queue", "Stack"), "array"),
-    **dict.fromkeys(("bool", "Boolean"), "boolean"),
-    **dict.fromkeys(("str", "String", "char"), "string"),
-    **dict.fromkeys(("int", "long", "short", "byte", "Bigint", "Integer"), "integer"),
-    **dict.fromkeys(("any", "Any"), None),
-    "None": "null",
+    **dict.fromkeys(("dict", "map", "mapping", "hashmap", "hashtable"), "object"),
+    **dict.fromkeys(("float", "double"), "number"),
+    **dict.fromkeys(("tuple", "list", "set", "sequence", "arraylist", "queue", "stack"), "array"),
+    **dict.fromkeys(("str", "char", "text"), "string"),
+    **dict.fromkeys(("int", "long", "short", "byte", "bigint"), "integer"),
+    "bool": "boolean",
+    "any": None,
+    "none": "null",
 }
-"""Words of programming languages for JSON Schema's types; of `any`, none."""
+"""Words of programming languages, in lower case, for JSON Schema's types; of `any`, none."""
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _VALUES = ("default", "enum", "const", "example", "examples")
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
@@ -126,7 +126,8 @@ _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentS
 def convert_type(written: Any) -> Any:
     """A `type` in JSON Schema's words; `None` for any type, and as it is where it is neither."""
     if isinstance(written, str):
-        return _TYPE_WORDS.get(written, written.lower() if written.lower() in TYPES else written)
+        word = written.lower()
+        return _TYPE_WORDS.get(word, word if word in TYPES else written)
     if not isinstance(written, list):
         return written
     kinds = list(dict.fromkeys(convert_type(kind) if isinstance(kind, str) else str(kind) for kind in written))

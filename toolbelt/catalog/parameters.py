@@ -10,21 +10,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from toolbelt.catalog.definitions import TYPES, convert_type
+
 FLAT_NOTE = "parameters are a mapping of arguments, not a JSON Schema; read as its properties"
 _SCHEMA_VALUED = frozenset(
     ("additionalProperties", "items", "not", "if", "then", "else", "contains", "propertyNames", "properties")
 ) | {"patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies", "unevaluatedProperties"}
 """Keywords of JSON Schema whose values are mappings, too; a mapping of these alone is a schema."""
 _OF_AN_ARGUMENT = ("type", "description", "default", "enum", "anyOf")
-_WORDS = {
-    **dict.fromkeys(("str", "string", "text"), "string"),
-    **dict.fromkeys(("int", "integer", "long"), "integer"),
-    **dict.fromkeys(("float", "number", "double"), "number"),
-    **dict.fromkeys(("bool", "boolean"), "boolean"),
-    **dict.fromkeys(("list", "array", "tuple", "set", "sequence"), "array"),
-    **dict.fromkeys(("dict", "object", "mapping"), "object"),
-    **dict.fromkeys(("none", "null"), "null"),
-}
 _OPTIONAL = re.compile(r"\s*,\s*optional\b.*", re.IGNORECASE | re.DOTALL)
 _GENERIC = re.compile(r"(?:typing\.)?(\w+)\s*\[(.*)\]", re.DOTALL)
 
@@ -85,17 +78,17 @@ def _read_argument(written: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
 def read_type(word: str) -> dict[str, Any]:
     """The schema of a type as Python or a person writes it: `List[int]`, `Optional[str]`, `float`; else no bound."""
     word = word.strip()
-    if (known := _WORDS.get(word.lower())) is not None:
-        return {"type": known}
+    if (known := convert_type(word)) is None or known in TYPES:
+        return {} if known is None else {"type": known}
     if (generic := _GENERIC.fullmatch(word)) is None:
         parts = [read_type(part) for part in word.split("|")] if "|" in word else []
         return _either(parts)
     outer, inner = generic[1].lower(), _split(generic[2])
     if outer in ("optional", "union"):
         return _either([read_type(part) for part in inner])
-    if _WORDS.get(outer) == "array" and outer != "tuple":
+    if (known := convert_type(outer)) == "array" and outer != "tuple":
         return {"type": "array"} | ({"items": items} if (items := read_type(inner[0])) else {})
-    return {"type": known} if (known := _WORDS.get(outer)) is not None else {}
+    return {"type": known} if known in TYPES else {}
 
 
 def _either(parts: list[dict[str, Any]]) -> dict[str, Any]:
