@@ -98,6 +98,13 @@ FORMS: dict[str, tuple[int, Any, tuple[str, str, int]]] = {
     "an-error-in-the-choice": (200, answer(choice(error={"code": 502, "message": "Upstream is down."})), FAILS),
     "an-error-beside-the-choices": (200, answer(choice()) | error("Upstream is down.", 503), FAILS),
     "an-error-in-place-of-choices": (200, error("Provider returned error"), FAILS),
+    "an-error-of-another-form": (200, answer(choice(error={"type": "server_error"})), FAILS),
+    "an-error-in-the-message": (
+        200,
+        answer(choice() | {"message": {"role": "assistant", "content": "", "error": {"message": "Down."}}}),
+        FAILS,
+    ),
+    "a-provider's-error-behind-a-gateway": (200, answer(choice(native_finish_reason="ERROR")), FAILS),
     "no-choices": (200, answer(), FAILS),
     "no-object": (200, "[1, 2]", FAILS),
     "409": (409, error("Conflict."), FAILS),
@@ -115,6 +122,18 @@ FORMS: dict[str, tuple[int, Any, tuple[str, str, int]]] = {
         BROKEN,
     ),
     "ollama-could-not-parse": (500, error("error parsing tool call: raw='{', err=unexpected end"), BROKEN),
+    "llama.cpp-expected-another-format": (
+        500,
+        error("The model produced output that does not match the expected peg-gemma4 format", 500, "server_error"),
+        BROKEN,
+    ),
+    "a-model's-invalid-call": (400, error("The model generated an invalid tool call."), BROKEN),
+    "an-invalid-call-in-the-history": (400, error("Invalid tool call in messages."), ("error", "error", 1)),
+    "malformed-behind-a-gateway": (
+        200,
+        answer(choice("error", native_finish_reason="MALFORMED_FUNCTION_CALL", text=None)),
+        BROKEN,
+    ),
     "gemini-malformed": (200, answer(choice("MALFORMED_FUNCTION_CALL", text=None)), BROKEN),
 }
 BEYOND = "Fri, 31 Dec 99999 23:59:59 GMT"

@@ -106,6 +106,11 @@ UNMARKED = {
     "deepseek-without-marks": f"functionbook_table\n```json\n{ARGS}\n```",
     "harmony-without-marks": f"analysisFour guests.assistantcommentary to=functions.book_table json{ARGS}",
     "command-r": f'Action: ```json\n[{{"tool_name": "book_table", "parameters": {ARGS}}}]\n```',
+    "json-as-argument": f"functions.book_table({ARGS})",
+    "null-arguments": '{"name": "cancel_booking", "arguments": null}',
+    "as-required": f"Here is the call in the required format:\n{CALL}",
+    "could-not": f"I could not find a table before; I try again.\n{CALL}",
+    "words-in-brackets": '{"name": "book_table", "arguments": {"note": "[window]", "rows": "[1, 2]", "zone": "NON_SMOKING"}}',
     "react": f"Thought: I book it.\nAction: book_table\nAction Input: {ARGS}",
 }
 
@@ -131,6 +136,21 @@ def test_V2_no_answer_in_prose_is_a_call() -> None:
     assert len(answers) == 200
     assert [text for text, names in answers if find_call_in_text(text, "", names)] == []
     assert [text for text, names in answers if find_call_in_text("", text, names)] == []
+
+
+@pytest.mark.parametrize("mark", ["[TOOL_CALLS] ", "<|python_tag|>", "functools"])
+def test_V2_words_in_arguments_make_no_example_of_a_call(mark: str) -> None:
+    call = '[{"name": "book_table", "arguments": {"note": "format of the sample, for example"}}]'
+    assert find_call_in_text(f"Gladly.\n{mark}{call}", "", OFFERED) is not None
+
+
+def test_V2_a_call_within_a_sentence_or_weighed_in_thoughts_is_a_mention() -> None:
+    assert find_call_in_text(f"The model wrote {MARKED['lm-studio']} and nobody read it.", "", OFFERED) is None
+    assert find_call_in_text(f"It sent <tool_call>{CALL}</tool_call>, which was lost.", "", OFFERED) is None
+    assert find_call_in_text("Hello!", f"Perhaps <tool_call>{CALL}</tool_call>? No, they only greet.", OFFERED) is None
+    assert find_call_in_text("", f"Not\n{MARKED['mistral-name']}\nsince nothing is to be booked.", OFFERED) is None
+    flat = '{"name": "book_table", "parameters": {"guests": {"type": "integer"}}}'
+    assert find_call_in_text(f"```json\n{flat}\n```", "", OFFERED) is None
 
 
 @given(st.text(), st.text())

@@ -29,6 +29,7 @@ EXAMPLES: tuple[tuple[int, str], ...] = (
     (400, "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details."),
     (400, "Failed to parse tool call arguments as JSON"),
     (500, "Failed to parse input at pos 12: </tool_call>"),
+    (400, "Failed to generate tool_calls. Please adjust your prompt."),
     (400, "Failed to parse fc related info to json format!"),
     (
         424,

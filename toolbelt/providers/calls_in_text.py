@@ -18,7 +18,10 @@ from types import MappingProxyType
 from typing import Any
 
 _NAMES = ("name", "tool_name", "function_name", "tool", "function", "action", "recipient_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "params", "input", "tool_input", "action_input", "kwargs", "tool_args")
+_ARGUMENTS = (
+    *("arguments", "parameters", "args", "params", "input", "kwargs"),
+    *("tool_input", "action_input", "tool_args", "tool_arguments"),
+)
 _WRAPPERS = ("tool_calls", "tool_call", "function_call", "function_calls", "function", "calls", "action", "actions")
 _OF_A_RECORD = frozenset({"description", "result", "results", "output", "response", "status", "step", "example"})
 """Keys of lists of tools, plans and reports, which name tools with arguments, and are none of their calls."""
@@ -87,8 +90,10 @@ _STEP = re.compile(r"action\s*:\s*`?([\w./\-]+)`?[ \t]*\n+\s*action[ _]input\s*:
 _STARTS = re.compile(r"(?:^|(?<=[\n:;`>]))[ \t]*(?=[\[{])")
 _EXAMPLE = re.compile(
     r"e\.\s?g\.|example|how to|this way|like (?:this|so)\b|as follows|such as|imagine|suppose|snippet"
-    r"|sample|illustrat|earlier|previous|contains|look(?:s|ed)? like|would (?:look|be|call|send|use)|could|for instance"
-    r"|format|syntax|schema|shape|template|usage|document|replace"
+    r"|sample|illustrat|earlier|previous|contains|look(?:s|ed)? like|would (?:look|be|call|send|use)|could(?! not|n.t)"
+    r"|for instance"
+    r"|(?<!required )(?<!requested )(?<!specified )(?<!correct )(?<!proper )format|syntax|schema|shape|template|usage"
+    r"|please confirm|do you approve|document|replace"
     r"|you (?:can|may|might|should|need|call|pass|send)|to call it"
     r"|beispiel|z\. ?b\.|sieht .{0,20}aus|wie folgt|folgender|würde|könnte|exemple|comme (?:ceci|suit)|ressembl|pourr"
     r"|ejemplo|así|podría|sería|esempio|così|potrebbe"
@@ -108,7 +113,10 @@ _ASKS_FOR_IT = re.compile(
     r"|\bhow (?:do|can|would|should|to)\b.{0,40}\b(?:call|use)\b",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(r"^(?:<.*>|\{.*\}|\.{3}|…|\[.*\]|string|your[ _-].*|[A-Z]+_[A-Z_]+)$", re.DOTALL)
+_PLACEHOLDER = re.compile(
+    r"<[\w -]+>|\{+[\w -]+\}+|\.{3}|…|\[(?:your|insert|enter)\b.*\]|string|your_\w+|your[ -](?:[\w-]+ )?"
+    r"(?:here|value|key|id|name)|YOUR_\w+|[A-Z]+_(?:HERE|ID|KEY|NAME|VALUE)"
+)
 _THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _NOTHING = re.compile(r"(?:```\w*|<[^<>\n]*>|[^\w<]|\bjson\b|\baction\b)*", re.IGNORECASE)
 _JSON, _CALL = "JSON", "name(key=value)"
@@ -157,7 +165,8 @@ def find_call_in_text(
     if not offered:
         return None
     text, thoughts = _shorten(text), _shorten(thoughts)
-    if (found := _find_marked(text, offered, is_cut) or _find_marked(thoughts, offered, is_cut)) is not None:
+    found = _find_marked(text, offered, is_cut) or _find_marked(thoughts, offered, is_cut, is_thought=True)
+    if found is not None:
         return found
     elements = re.finditer(r"<([\w.\-]+)>\s*<\w[^<>]*>.*?</\1>", text, re.DOTALL)
     if any(_is_offered(element[1], offered) for element in elements):
@@ -172,7 +181,7 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 2 * _LONGEST_END else f"{text[:_LONGEST_END]}\n{text[-_LONGEST_END:]}"
 
 
-def _find_marked(text: str, offered: Collection[str], is_cut: bool) -> TextCall | None:
+def _find_marked(text: str, offered: Collection[str], is_cut: bool, *, is_thought: bool = False) -> TextCall | None:
     for mark in islice(_MARK.finditer(text), _MOST_STARTS):
         if text[mark.start() - 1 : mark.start()] == "`" and not mark.group().startswith("```"):
             continue  # a mention, as code
@@ -184,14 +193,28 @@ def _find_marked(text: str, offered: Collection[str], is_cut: bool) -> TextCall 
         if is_cut and "</" not in text[mark.end() :] and not (opening and _end_of_call(text, opening.start())):
             continue
         lead = text[: mark.start()]
-        tail = text[mark.start() :].rpartition(">")[2]
+        tail = _behind_call(text, mark.end())
         in_fence = lead.count("```") % 2 == 1
-        if (in_fence or (tail.strip() and lead.strip())) and _EXAMPLE.search(f"{lead[-200:]} {tail[:200]}"):
+        around = f"{lead[-200:]} {tail[:200]}"
+        if (in_fence or (tail.strip() and lead.strip())) and _EXAMPLE.search(around):
             continue
+        is_in_sentence = re.search(r"\w[^\n]*$", lead) and re.match(r"[^\n]*\w", tail) and not _ANNOUNCED.search(around)
+        if is_in_sentence or (is_thought and tail.strip()):
+            continue  # a mention, or a plan and then something else
         form = re.sub(r"(=|\s+name=).*", r"\1…>", mark.group().strip())
         first = next(_MARK.finditer(text)).start()
         return TextCall(form, *_find_parsers(text[first : mark.end() + 200]))
     return None
+
+
+def _behind_call(text: str, mark_end: int) -> str:
+    """What stands behind a marked call and its closing marks."""
+    end, last, bracket = mark_end, text.rfind(">", mark_end) + 1, re.compile(r"[({\[]")
+    while (opening := bracket.search(text, end, end + 300)) and (closed := _end_of_call(text, opening.start())):
+        end = closed
+    if max(end, last) <= mark_end:
+        return ""
+    return text[max(end, last) :].strip("`]}) \n;")
 
 
 def _find_parsers(text: str) -> tuple[str, str]:
@@ -244,8 +267,10 @@ def _find_names(value: Any) -> Iterator[str]:
         arguments = value.get(key)
         if isinstance(arguments, str):
             arguments, _ = _read_json(arguments.strip(), 0)
+        if arguments is None and key in value and key in ("arguments", "parameters") and len(value) == 2:
+            arguments = {}
         if isinstance(arguments, dict) and not _is_schema(arguments):
-            if not any(isinstance(each, str) and _PLACEHOLDER.match(each) for each in arguments.values()):
+            if not any(isinstance(each, str) and _PLACEHOLDER.fullmatch(each) for each in arguments.values()):
                 yield str(name)
             return
     for key in _WRAPPERS:
@@ -254,7 +279,9 @@ def _find_names(value: Any) -> Iterator[str]:
 
 
 def _is_schema(value: Mapping[str, Any]) -> bool:
-    return "properties" in value or (value.get("type") == "object" and len(value) <= 2)
+    parts = value.values()
+    is_flat = bool(parts) and all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts)
+    return is_flat or "properties" in value or (value.get("type") == "object" and len(value) <= 2)
 
 
 def _is_single(value: Any, offered: Collection[str]) -> bool:
@@ -368,7 +395,7 @@ def _is_keyword_call(written: str) -> bool:
         call = ast.parse(written.replace("\n", " "), mode="eval").body
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return False
-    if not isinstance(call, ast.Call) or call.args:
+    if not isinstance(call, ast.Call) or any(not isinstance(value, ast.Dict) for value in call.args):
         return False
     values = (word.value.value for word in call.keywords if isinstance(word.value, ast.Constant))
-    return not any(isinstance(value, str) and _PLACEHOLDER.match(value) for value in values)
+    return not any(isinstance(value, str) and _PLACEHOLDER.fullmatch(value) for value in values)

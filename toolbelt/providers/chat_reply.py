@@ -39,7 +39,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         return remove_secrets(text, secrets) if secrets else text
 
     usage = read_field(response, "usage")
-    error, finish_reason = _error(choice), clean(_finish_reason(choice))
+    error, finish_reason = _error(choice) or _error(message), clean(_finish_reason(choice))
     if error:
         body = json.dumps({"error": error}).encode()
         failed = make_answer_error(200, {}, body, secrets, latency_seconds)
@@ -101,7 +101,7 @@ def _finish_reason(choice: Any) -> str:
 
 
 def _error(choice: Any) -> Any:
-    """The error in a choice, which litellm keeps among the fields that it does not know; `None` where there is none."""
+    """The error in a choice or its message; litellm keeps it among unknown fields. `None` if there is none."""
     for holder in (choice, read_field(choice, "provider_specific_fields")):
         if holder is not None and has_error({"error": read_field(holder, "error")}):
             return read_field(holder, "error")

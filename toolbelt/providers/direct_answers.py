@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from toolbelt.providers.reply_forms import is_failure
+
 _THOUGHTS = re.compile(r"<(?:think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>", re.DOTALL)
 _UNFOLDED = "multi_tool_use.parallel"
 """A call of no tool, in which models of OpenAI's once wrapped several calls."""
@@ -55,7 +57,8 @@ def normalise(data: dict[str, Any]) -> dict[str, Any]:
 def keep_one_choice(data: dict[str, Any]) -> None:
     """Leave, in place, one choice: that with index 0, else the first. An error of the whole answer becomes its error.
 
-    litellm numbers choices anew, and makes exceptions without their text of errors.
+    litellm numbers choices anew, and makes exceptions without their text of errors. A gateway keeps its provider's
+    finish reason beside its own: one that means a failure counts.
     """
     choices = data.get("choices")
     choices = list(choices) if isinstance(choices, list | tuple) else []
@@ -65,6 +68,10 @@ def keep_one_choice(data: dict[str, Any]) -> None:
         data["error"] = None
     elif len(choices) > 1:
         data["choices"] = [next((choice for choice in choices if _index(choice) == 0), choices[0])]
+    for choice in data["choices"] if isinstance(data.get("choices"), list) else ():
+        native = choice.get("native_finish_reason") if isinstance(choice, dict) else None
+        if isinstance(native, str) and is_failure(native):
+            choice["finish_reason"] = native
 
 
 def _index(choice: object) -> object:
@@ -76,7 +83,7 @@ def has_error(holder: dict[str, Any]) -> bool:
     """Whether an answer, or a choice of one, reports an error, whatever its status: gateways send these with 200."""
     error = holder.get("error")
     if isinstance(error, dict):
-        return bool(error.get("message")) or error.get("code") is not None
+        return any(error.values()) or error.get("code") is not None
     return bool(error)
 
 

@@ -118,7 +118,19 @@ TEXTS = (
         r"(tool|function)[ _-]calls?\b",
         "Rekin226/aquascope #266; vxcontrol/pentagi #313; ollama/ollama #12884",
     ),
-    _broken_call("llama.cpp", r"failed to parse input at pos \d", "ggml-org/llama.cpp #24644; pwilkin/llama.cpp #5"),
+    _broken_call(
+        "llama.cpp",
+        r"failed to parse input at pos \d|output that does not match the expected \S+ format",
+        "ggml-org/llama.cpp #24644; pwilkin/llama.cpp #5; ggml-org/llama.cpp #27025; mostlygeek/llama-swap #856",
+    ),
+    _broken_call(
+        "Cerebras, gateways",
+        r"(generated|produced|returned|emitted) (an? )?(invalid|malformed|unparsable) (tool|function)[ _-]calls?\b"
+        r"|(invalid|malformed) (tool|function)[ _-]calls? (was )?(generated|produced|returned|emitted) by"
+        r"|failed to generate (a )?(tool|function)[ _-]calls?\b"
+        r"|(tool|function)[ _-]call'?s? arguments (are|is) (not valid|invalid)|invalid_tool_call\b",
+        "vybestack/llxprt-code #221",
+    ),
     _broken_call(
         "SGLang, LMDeploy, gateways",
         r"failed to parse fc related info|invalid_tool_call_format|invalid json format in tool call",

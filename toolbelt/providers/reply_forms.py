@@ -117,6 +117,12 @@ def find_form(finish_reason: str) -> ReplyForm:
     return _BY_WORD.get(finish_reason.strip().lower() or "stop", _BY_FAILURE[Failure.BROKEN_ANSWER])
 
 
+def is_failure(finish_reason: str) -> bool:
+    """Whether a row names it, and no answer comes of it."""
+    form = _BY_WORD.get(finish_reason.strip().lower())
+    return form is not None and form.failure is not None
+
+
 def find_fault(failure: Failure) -> Fault:
     """Whose fault a failure is."""
     return _BY_FAILURE[failure].fault
