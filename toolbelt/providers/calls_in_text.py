@@ -212,9 +212,7 @@ def _behind_call(text: str, mark_end: int) -> str:
     end, last, bracket = mark_end, text.rfind(">", mark_end) + 1, re.compile(r"[({\[]")
     while (opening := bracket.search(text, end, end + 300)) and (closed := _end_of_call(text, opening.start())):
         end = closed
-    if max(end, last) <= mark_end:
-        return ""
-    return text[max(end, last) :].strip("`]}) \n;")
+    return text[max(end, last) :].strip("`]}) \n;") if max(end, last) > mark_end else ""
 
 
 def _find_parsers(text: str) -> tuple[str, str]:
