@@ -80,14 +80,25 @@ def test_K2_each_repair_is_listed() -> None:
     assert listed == {"exclusiveMinimum": (True, 1), "type": ("float", "number"), "minimum": (1, None)}
 
 
-def test_K2_anthropic_reads_references_and_openai_compiles_patterns() -> None:
+def test_K2_anthropic_compiles_patterns() -> None:
     dangling, pattern = (Tool("t", "T.", of(x=part)) for part in ({"$ref": "#/$defs/X"}, {"pattern": r"\p{L}"}))
     for tool, rule in ((dangling, KnownReferences()), (pattern, ValidSchema())):
         fact = next(fact for fact in ANTHROPIC.facts if fact.rule == rule)
         assert breaks(tool, read_shape(tool.parameters), fact)
         [place] = explain(tool, "t", fact).places
         assert place[:2] == ("properties", "x")
-    assert not any(breaks(dangling, read_shape(dangling.parameters), fact) for fact in OPENAI.facts)
+
+
+@pytest.mark.parametrize("api", [OPENAI, AZURE, ANTHROPIC])
+def test_K2_a_reference_to_nothing_or_to_another_document_breaks_a_rule(api: Any) -> None:
+    [fact] = [fact for fact in api.facts if isinstance(fact.rule, KnownReferences)]
+    definitions = {"X": {"$anchor": "x", "type": "string"}}
+    for reference, is_known in (
+        *(("#/$defs/X", True), ("#x", True), ("#", True), ("https://me.example/s#/$defs/X", True)),
+        *(("#/$defs/Y", False), ("#y", False), ("other.json#/X", False), ("https://example.com/s", False)),
+    ):
+        schema = of(a={"$ref": reference}) | {"$defs": definitions, "$id": "https://me.example/s"}
+        assert breaks(Tool("t", "T.", schema), read_shape(schema), fact) is not is_known, reference
 
 
 KEYWORDS = (

@@ -107,7 +107,7 @@ def _parse(text: str, source: str) -> Document:
     named = Path(source).suffix.lower()
     if named == ".json" or (named not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")):
         return parse_json(text, source)
-    return parse_yaml(text, source)
+    return parse_yaml(text, source, merges=True)
 
 
 def _looks_like_lines(text: str, source: str) -> bool:

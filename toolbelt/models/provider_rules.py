@@ -52,6 +52,12 @@ _OPENAI_SPEC = (
 )
 """The same of today, of a function's name."""
 _NEWER_MODELS = "https://github.com/meridianlabs-ai/inspect_petri/pull/77"
+_REFERENCES_KNOWN = Fact(
+    KnownReferences(),
+    read_on(_READ_LATER, "https://github.com/open-webui/computer/issues/87"),
+    Effect.SOME_REFUSE,
+    note="reported of schemas sent as strict, and of servers with OpenAI's API that compile schemas",
+)
 
 OPENAI = ProviderRules(
     "openai",
@@ -108,6 +114,7 @@ OPENAI = ProviderRules(
                 "https://github.com/maltekuhr/laravel-gpt/issues/8",
             ),
         ),
+        _REFERENCES_KNOWN,
     ),
 )
 AZURE = ProviderRules(
@@ -156,6 +163,7 @@ AZURE = ProviderRules(
             Effect.SOME_REFUSE,
             note="reported of OpenAI itself",
         ),
+        _REFERENCES_KNOWN,
     ),
 )
 ANTHROPIC = ProviderRules(

@@ -213,7 +213,7 @@ class ValidSchema(_Plain):
 
 
 class KnownReferences(_Plain):
-    """What a `$ref` names within the schema is there."""
+    """What a `$ref` names is there, within the schema."""
 
     __slots__ = ()
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from toolbelt.catalog.definitions import TYPES
+from toolbelt.catalog.schema_outline import References, has_inner_ids
 
 Place = tuple[str | int, ...]
 """Where something stands: the keys that lead there from the root."""
@@ -189,9 +190,13 @@ def find_invalid(schema: Mapping[str, Any]) -> list[Place]:
 
 
 def has_dangling(schema: Mapping[str, Any], root: Any) -> bool:
-    """Whether its `$ref` is a place within `root` where no schema is."""
+    """Whether its `$ref` is to no schema within `root`: to a place where none is, or to another document."""
     reference = schema.get("$ref")
-    return isinstance(reference, str) and reference.startswith("#/") and not is_schema(_find_target(root, reference))
+    if not isinstance(reference, str):
+        return False
+    if reference.startswith("#/"):
+        return not is_schema(_find_target(root, reference))
+    return not has_inner_ids(root) and not References(root).is_known(reference)
 
 
 def _find_target(root: Any, reference: str) -> Any:
