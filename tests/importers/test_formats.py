@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.wording import naming
+from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.json_lines import Grouping
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError
 from toolbelt.findings import Finding, Severity
@@ -237,3 +238,23 @@ def test_V6_operations_with_a_mistake_are_named_and_the_others_are_read(count: i
     made, _ = import_catalog(json.dumps({"openapi": "3.1.0", "paths": paths, "components": COMPONENTS}), "t.json")
     assert [tool.name for tool in made.catalog.tools] == [f"op{i}" for i in range(count) if i not in broken]
     assert 1 <= len(made.left_out) <= 2 * len(broken)
+
+
+def test_V6_a_mistake_of_yaml_leaves_out_what_has_it_and_merge_keys_are_read() -> None:
+    text = """
+        openapi: 3.1.0
+        info: {title: t, version: 1.0}
+        x-all: &all {parameters: [{name: land, in: query, schema: {enum: [NO, on]}}]}
+        paths:
+          /a: {get: {<<: *all, operationId: a}}
+          /b: {get: {operationId: b, parameters: [{name: n, in: query, schema: {maximum: .inf}}]}}
+          /c: {get: {operationId: c}, post: {operationId: d}, get: {operationId: e}}
+    """
+    made, _ = import_catalog(text, "api.yaml")
+    assert [tool.name for tool in made.catalog.tools] == ["a", "c", "d"]
+    assert thaw(made.catalog.tools[0].parameters["properties"])["land"] == {"enum": ["NO", "on"]}
+    rules = {(finding.rule, finding.line) for finding in made.left_out}
+    assert {("not-json", 7), ("duplicate-key", 8)} <= rules
+    own = "{name: c, plugins: [{name: p, tools: [{<<: {name: a}}]}]}"
+    with pytest.raises(InvalidFileError, match="merge-key"):
+        import_catalog(own, "c.yaml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,7 +22,7 @@ from toolbelt.importers.tool_lists import (
     is_mcp,
     is_openai,
 )
-from toolbelt.sources import Document, parse_json, parse_yaml
+from toolbelt.sources import Document, examine_yaml, parse_json
 
 JSON_LINES = "jsonl"
 LINES_LABEL = "JSON Lines"
@@ -91,8 +91,12 @@ def import_catalog(
     name = name or _name_of(source)
     if form == JSON_LINES or (form is None and _looks_like_lines(text, source)):
         return parse_catalog_lines(text, source, name, Catalog, grouping), LINES_LABEL
-    document = _parse(text, source)
+    document, mistakes = _parse(text, source)
     form = form or recognise(document.data)
+    if mistakes and form in (None, "toolbelt"):
+        raise InvalidFileError(mistakes)
+    if mistakes:
+        document, mistakes = examine_yaml(text, source, merges=True)
     if form is None:
         known = ", ".join([importer.label for importer in IMPORTERS.values()])
         message = (
@@ -100,14 +104,19 @@ def import_catalog(
         )
         raise InvalidFileError([Finding("unknown-format", Severity.ERROR, message, source)])
     importer = IMPORTERS[form]
-    return importer.convert(document, name), importer.label
+    try:
+        made = importer.convert(document, name)
+    except InvalidFileError as error:
+        raise InvalidFileError([*mistakes, *error.findings]) from None
+    return replace(made, findings=(*mistakes, *made.findings)) if mistakes else made, importer.label
 
 
-def _parse(text: str, source: str) -> Document:
+def _parse(text: str, source: str) -> tuple[Document, list[Finding]]:
+    """What is in a file, by the rules of our own form, and the mistakes of its syntax."""
     named = Path(source).suffix.lower()
     if named == ".json" or (named not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")):
-        return parse_json(text, source)
-    return parse_yaml(text, source, merges=True)
+        return parse_json(text, source), []
+    return examine_yaml(text, source)
 
 
 def _looks_like_lines(text: str, source: str) -> bool:

@@ -169,6 +169,7 @@ class _YamlBuilder:
             self.findings.append(self._finding("not-json", "This number has thousands of digits.", line))
         elif isinstance(value, float) and not math.isfinite(value):
             self.findings.append(self._finding("not-json", f"{text} has no form in JSON.", line))
+            return None
         return value
 
     def _check_tag(self, node: yaml.Node, expected: str, line: int) -> None:

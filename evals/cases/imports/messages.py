@@ -24,7 +24,7 @@ from toolbelt.sources import parse_json
 
 _FAILED = re.compile(
     r"<(tool_use_)?error>|error:|error (executing|calling|invoking)\b|mcp error\b"
-    r"|traceback \(most recent call last\)|[a-z]\w*(error|exception): ",
+    r"|traceback \(most recent call last\)|[a-z]\w*(error|exception): |\d+ validation errors? for\b",
     re.IGNORECASE,
 )
 """How the text of an answer begins that says that a call failed."""
@@ -345,7 +345,12 @@ def is_failure(message: Message) -> bool:
         except InvalidFileError:
             return False
         is_marked = data.get("isError") is True or data.get("is_error") is True or data.get("status") == "error"
-        return is_marked or (data.keys() <= {"error", "code", "message", "details"} and bool(data.get("error")))
+        is_marked = is_marked or any(data.get(key) is False for key in ("ok", "success"))
+        return is_marked or (
+            data.keys() <= {"error", "errors", "code", "message", "details", "data"}
+            and not data.get("data")
+            and bool(data.get("error") or data.get("errors"))
+        )
     return _FAILED.match(text) is not None
 
 

@@ -434,6 +434,16 @@ def _result(number: int, text: str, **fields: Any) -> dict[str, Any]:
         pytest.param(answer(0, "Error: no such person"), True, id="a-text"),
         pytest.param(answer(0, "ValueError: no such person"), True, id="an-exception"),
         pytest.param(answer(0, "MCP error -32602: Invalid arguments"), True, id="an-error-of-mcp"),
+        pytest.param(
+            answer(0, "2 validation errors for send_mail\nto\n  Field required"), True, id="an-error-of-pydantic"
+        ),
+        pytest.param(answer(0, '{"success": false, "reason": "no such person"}'), True, id="no-success"),
+        pytest.param(answer(0, '{"ok": false}'), True, id="not-ok"),
+        pytest.param(answer(0, '{"data": null, "errors": [{"message": "no such person"}]}'), True, id="graphql"),
+        pytest.param(
+            answer(0, '{"data": {"sent": 1}, "errors": [{"message": "late"}]}'), False, id="graphql-with-data"
+        ),
+        pytest.param(answer(0, '{"success": true, "errors": []}'), False, id="a-success"),
         pytest.param(answer(0, "Errors and how to avoid them: a guide"), False, id="about-errors"),
         pytest.param(answer(0, '{"error": null, "sent": true}'), False, id="no-error"),
         pytest.param(_result(0, "sent", is_error=False), False, id="marked-as-right"),
