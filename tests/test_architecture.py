@@ -110,7 +110,6 @@ TABLES = frozenset(
 )
 """Modules that hold a table: of rankers, commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
-    "toolbelt.catalog.schema_outline": "what a schema contains, without knowing its validator",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.evidence.case_names": "packs ids, whatever is known of the cases; together over 400 lines",
     "toolbelt.evals.analysis.gate.checks": "which checks a gate has, apart from its verdict",

@@ -7,6 +7,7 @@ means that no tool is right. Samples bring no tools, so that a catalog has to be
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -150,3 +151,20 @@ def expected_call(
     if arguments and context.settings.keeps(recorded=False):
         call["args"] = dict(arguments)
     return call
+
+
+def python_calls(text: str) -> list[Any] | None:
+    """Calls that are written as Python has them: `[get_weather(city="Oslo"), …]`, as ToolACE and BFCL do."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+        calls = tree.elts if isinstance(tree, ast.List) else [tree]
+        return [
+            {
+                "name": ast.unparse(call.func),
+                "args": {str(one.arg): ast.literal_eval(one.value) for one in call.keywords},
+            }
+            for call in calls
+            if isinstance(call, ast.Call) and not call.args
+        ] or None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

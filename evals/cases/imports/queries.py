@@ -10,7 +10,6 @@ xLAM, APIGen and When2Call have them: names, definitions, or JSON of these. With
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ from toolbelt.catalog.tool_names import split_words
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import LINE, NOT_OFFERED, CaseRow, Context, kind_of, letters_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
-from toolbelt.evals.cases.imports.inspect_samples import expected_call
+from toolbelt.evals.cases.imports.inspect_samples import expected_call, python_calls
 from toolbelt.evals.cases.imports.messages import Message, check_answers, check_messages, opening
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tables import SURPLUS
@@ -45,6 +44,10 @@ _OFFERS = re.compile(r"((available|offered|candidate|all|given) )*(tool|function
 """Names of fields that hold what was offered, where another field has the answer or they hold definitions."""
 _NO_CALL_ANSWERS = ("direct", "request_for_info", "cannot_answer")
 """Values of When2Call's `correct_answer` that mean that no tool is called."""
+_ARGUMENTS = re.compile(
+    r"((expected|correct|tool|function|call|action) )*(args|arguments|kwargs|params|parameters|inputs?)"
+)
+"""Names of fields with the arguments of the one tool that another field names."""
 _TAGS = ("category", "categories", "tag", "tags")
 _HISTORY = ("context", "history", "messages", "conversation")
 _INTERACTION = "interaction"
@@ -154,7 +157,7 @@ class Queries:
             elif word == _INTERACTION and value != "none":  # the prompt does not lead to the tool at once
                 tags.append(str(value))
                 row["draft"] = True
-            elif word != _INTERACTION:
+            elif word != _INTERACTION and not _take_arguments(row, word, value):
                 self._add_other(row, name, word, value)
         tags = [tag for tag in tags if tag.strip()]
         row |= context.common(tags=tags, kind=kind_of([[call] for call in row["expected"]]))
@@ -273,6 +276,8 @@ def _label_fields(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """
     offers = next((name for name in entry if _is_named(name, _OFFERS) and entry[name]), None)
     labels = [name for name in entry if _is_named(name, _TOOLS) and name != offers]
+    if offers and _is_choice(entry):
+        return "answers", offers
     if labels:
         return max(labels, key=len), offers
     answers = [name for name in entry if _is_named(name, _ANSWERS)]
@@ -288,19 +293,24 @@ def _answer(entry: Mapping[str, Any], field: str, offers: str | None) -> Any:
     value = entry[field]
     if offers is None or not _is_named(field, _ANSWERS):
         return value
-    chosen = entry.get("correct_answer")
-    if isinstance(entry.get("answers"), Mapping) and isinstance(chosen, str):  # When2Call
+    if _is_choice(entry):
+        chosen = entry["correct_answer"]
         value = [] if chosen in _NO_CALL_ANSWERS else entry["answers"].get(chosen)
     if isinstance(value, str):
         text = _CALL_MARKS.sub("", value).strip()
         if text[:1] in ("[", "{") and (calls := _read_json(text)) is not None:
             return calls
-        if (calls := _python_calls(text)) is not None:
+        if (calls := python_calls(text)) is not None:
             return calls
         names = _names_of(entry[offers])
         parts = [part.strip(_MARKS) for part in _STEPS.split(text)]
         return value if all(part in names for part in parts) or _NO_TOOL.fullmatch(text) else None
     return value if isinstance(value, list | Mapping) else None
+
+
+def _is_choice(entry: Mapping[str, Any]) -> bool:
+    """Whether one of several answers is said to be right, as in When2Call, whose `target_tool` is a definition."""
+    return isinstance(entry.get("answers"), Mapping) and isinstance(entry.get("correct_answer"), str)
 
 
 def _definitions(value: Any) -> list[Any]:
@@ -329,21 +339,15 @@ def _read_json(text: str) -> Any:
         return None
 
 
-def _python_calls(text: str) -> list[Any] | None:
-    """Calls that are written as Python has them: `[get_weather(city="Oslo"), …]`, as ToolACE and BFCL do."""
-    try:
-        tree = ast.parse(text, mode="eval").body
-        calls = tree.elts if isinstance(tree, ast.List) else [tree]
-        return [
-            {
-                "name": ast.unparse(call.func),
-                "args": {str(one.arg): ast.literal_eval(one.value) for one in call.keywords},
-            }
-            for call in calls
-            if isinstance(call, ast.Call) and not call.args
-        ] or None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+def _take_arguments(row: CaseRow, word: str, value: Any) -> bool:
+    """Whether a field has the arguments of the one call, which it gets."""
+    value = _read_json(value) if isinstance(value, str) else value
+    if not _ARGUMENTS.fullmatch(word) or not isinstance(value, Mapping) or "properties" in value:
+        return False
+    if len(row["expected"]) != 1 or "args" in row["expected"][0]:
+        return False
+    row["expected"][0]["args"] = dict(value)
+    return True
 
 
 def _listed(data: Any) -> tuple[str, ...] | None:

@@ -314,10 +314,14 @@ SPLIT = {"name": "split", "arguments": {"items": [1, 2], "by": 1}}
         pytest.param({"target": {"find_gifts": {"kind": "book"}}}, [GIFTS], id="by-name"),
         pytest.param({"answer": "split"}, [{"name": "split"}], id="a-name"),
         pytest.param({"answer": "none"}, [], id="no-tool"),
+        pytest.param({"tool": "find_gifts", "tool_args": {"kind": "book"}}, [GIFTS], id="arguments-in-a-field"),
+        pytest.param({"tool": "find_gifts", "arguments": '{"kind": "book"}'}, [GIFTS], id="arguments-as-json"),
+        pytest.param({"tool": "split", "parameters": {"properties": {}}}, [{"name": "split"}], id="a-schema"),
         pytest.param(
             {
                 "correct_answer": "tool_call",
                 "answers": {"direct": "Here.", "tool_call": f"<TOOLCALL>[{json.dumps(GIFTS)}]</TOOLCALL>"},
+                "target_tool": json.dumps(XLAM_TOOLS[0]),
             },
             [GIFTS],
             id="when2call",
