@@ -366,14 +366,16 @@ class RunSummary:
         return f"{trials}; accuracy: {arms}{more}"
 
 
-def rank_key(arm: ArmSummary) -> tuple[float, float, float]:
+def rank_key(arm: ArmSummary) -> tuple[float, float, float, float]:
     """The order of arms wherever one is called better than another, the best first (rule V1).
 
-    By what is right of all asked; of equals, first the one that more fits; then the one with the fewest prompt tokens.
+    By what is right of all asked; of equals, first the one that more fits; then the one of which fewer trials failed;
+    then the one with the fewest prompt tokens, which are known of what was answered alone.
     So no arm stands before one that is at least as good on every case that both were asked, and was asked more.
     """
     tokens = math.inf if arm.prompt_tokens is None else arm.prompt_tokens
-    return -(arm.right_of_asked.value or 0.0), arm.share_too_long, tokens
+    answered = arm.scored / arm.planned if arm.planned else 0.0
+    return -(arm.right_of_asked.value or 0.0), arm.share_too_long, -answered, tokens
 
 
 def is_outdone(arm: ArmSummary, others: Sequence[ArmSummary]) -> bool:

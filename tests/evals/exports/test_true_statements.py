@@ -220,3 +220,15 @@ def test_V1_a_gate_passes_no_arm_that_its_baseline_outdoes(arms: list[Asked]) ->
     right, of = right_of_asked(now)
     if least.verdict is Verdict.NO_REGRESSION:
         assert right >= 0.5 * of
+
+
+def test_V1_of_models_that_are_right_as_often_the_one_that_answered_more_leads() -> None:
+    failed = Asked("full", [RIGHT, *"e" * 11], 100, model="red", prompt=150, cost=0.01)
+    answered = Asked("full", [RIGHT] * 12, 1000, model="green", prompt=1050, cost=0.02)
+    with stored(WrittenRun([failed, answered])) as (store, row):
+        report = analyze_run(store, row)
+    lead = find_result(report.summary, report.comparison).lead
+    assert lead is not None
+    assert lead.arm.model == "green"
+    assert report.ranking is not None
+    assert [each.place for each in report.ranking.arms] == [1, 0]
