@@ -381,6 +381,13 @@ def test_K5_variables_within_variables_are_filled_in_as_promptfoo_does(tmp_path:
     assert queries == ["Now: Mail Ann Lee at 7null.", "Mail Ann Lee at 7null. {{ missing }}"]
 
 
+def test_K5_a_variable_that_names_itself_stays_as_it_is(tmp_path: Path) -> None:
+    itself, each_other = one_test(F1, task="{{task}}"), one_test(F1, task="{{who}}")
+    each_other["vars"]["who"] = "{{task}}"
+    bring_in(tmp_path / "out", _file(tmp_path / "c.json", config(itself, each_other, prompts=["Now: {{task}}"])))
+    assert [case.query for case in cases(tmp_path / "out")] == ["Now: {{task}}"] * 2
+
+
 def test_K5_a_filter_within_a_variable_is_no_text(tmp_path: Path) -> None:
     test = one_test(F1, task="{{ who | upper }}")
     test["vars"]["who"] = "Bob"
