@@ -304,7 +304,8 @@ def _value(name: str, variables: Mapping[str, Any]) -> str:
             raise UnmappedError(MISSING_VARIABLE, name)
         value = value[part]
     text = "" if value is None else _text(name, value)
-    others = {key: each for key, each in variables.items() if key != name.split(".", maxsplit=1)[0]}  # it may name itself
+    own = name.split(".", maxsplit=1)[0]  # it may name itself
+    others = {key: each for key, each in variables.items() if key != own}
     return fill_text(text, others) if _is_template(text, others) else text
 
 

@@ -206,6 +206,8 @@ class Queries:
         if definitions := _definitions(value):
             self._universe = context.offered(definitions)
             return self._universe or ()
+        if not isinstance(value, str | list):
+            raise BrokenError("wrong-type", "What was offered must be names or definitions of tools.")
         names = _STEPS.split(value) if isinstance(value, str) else value
         found = [self._find(name.strip(_MARKS), context) for name in names if isinstance(name, str) and name.strip()]
         return tuple(dict.fromkeys(tool for one in found for tool in ([one] if isinstance(one, str) else one)))
@@ -328,7 +330,7 @@ def _names_of(value: Any) -> frozenset[str]:
     if definitions := _definitions(value):
         parts = [entry.get("function", entry) for entry in definitions]
         return frozenset(str(part.get("name")) for part in parts if isinstance(part, Mapping))
-    names = _STEPS.split(value) if isinstance(value, str) else value
+    names = _STEPS.split(value) if isinstance(value, str) else value if isinstance(value, list) else ()
     return frozenset(name.strip(_MARKS) for name in names if isinstance(name, str))
 
 

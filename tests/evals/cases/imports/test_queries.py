@@ -388,3 +388,11 @@ def test_K6_a_field_of_a_label_that_is_not_read_is_noted(tmp_path: Path) -> None
     imported = import_text(tmp_path, [{"query": "Send it.", "expected_tools": calls}], "rows.json")
     assert rows(tmp_path / "out")[0]["expected"] == [{"tool": "git/git_push"}] * 2
     assert mentions(noted(imported), "`output`", "`payload`", "`parameters`")
+
+
+@pytest.mark.parametrize("answer", ["get_time", [GIFTS]])
+def test_V6_offers_that_are_no_list_refuse_no_other_row(tmp_path: Path, answer: Any) -> None:
+    good = {"query": "Do it.", "tools": XLAM_TOOLS, "answers": [GIFTS]}
+    imported = import_text(tmp_path, [{"query": "?", "tools": 5, "answer": answer}, good], "rows.json", catalog=None)
+    assert [row["expected"][0]["tool"] for row in rows(tmp_path / "out")] == ["find_gifts"]
+    assert len(imported.broken) + sum(imported.left_out.values()) == 1
