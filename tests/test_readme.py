@@ -46,7 +46,7 @@ def test_a_newcomer_reads_it_in_two_minutes() -> None:
     assert len(read("README.md").splitlines()) <= 150
 
 
-ROW = re.compile(r"^(\w+) +([\d.]+)% ([\d.]+)–([\d.]+) +(–|[+-][\d.]+) +([a-z ]+?) +~([\d.]+)k$", re.MULTILINE)
+ROW = re.compile(r"^(\w+) +([\d.]+)% ([\d.]+)–([\d.]+) +(–|[+-][\d.]+) +([a-z ]+?) +~([\d.]+)k +([\d.]+)%$", re.MULTILINE)
 MARGIN = 0.02
 """Of `eval run`."""
 FINDINGS = {"more accurate": 1, "less accurate": -1, "undecided": 0}
@@ -59,8 +59,9 @@ def test_E_the_table_is_that_of_the_committed_results(
     assert list(rows) == [arm.toolset for arm in baseline.arms]
     for arm, figures in zip(baseline.arms, baseline.figures, strict=True):
         shown = [figures["accuracy"], *wilson_interval(figures["right"], figures["scored"])]
-        *shares, difference, finding, tokens = rows[arm.toolset]
+        *shares, difference, finding, tokens, solved = rows[arm.toolset]
         assert shares == [f"{100 * share:.1f}" for share in shown]
+        assert solved == f"{100 * figures['solved'] / figures['scored']:.1f}"
         assert tokens == f"{figures['prompt_tokens'] / 1000:.1f}"
         if arm.toolset == "full":
             assert (difference, finding) == ("–", "reference")

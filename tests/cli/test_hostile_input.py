@@ -186,7 +186,7 @@ def test_E9_a_folder_as_the_configuration_is_2(toolbelt: Toolbelt, project: Path
     assert "This is a folder" in ran.err
 
 
-@pytest.mark.parametrize("entry", ["yes", "~", "1", "{git: push}", "[git]"])
+@pytest.mark.parametrize("entry", ["true", "~", "1", "{git: push}", "[git]"])
 def test_L10_an_entry_that_is_no_name_is_a_finding_beside_the_others(
     toolbelt: Toolbelt, small: Path, entry: str
 ) -> None:

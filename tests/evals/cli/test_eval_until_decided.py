@@ -17,12 +17,16 @@ CASES = 120
 
 @pytest.fixture
 def work(project: Path) -> str:
-    """Cases that `full` answers rightly, and that a loadout without the tool cannot; and one that shows all of them."""
+    """Cases that `full` answers rightly, and that a loadout without the tool cannot; and one that shows all they need."""
     folder = project / "work"
     folder.mkdir()
     tools = [
         {"name": name, "description": text, "parameters": {"type": "object", "properties": {}}}
-        for name, text in (("refund", "Pay back the money of an order."), ("track", "Say where a parcel is."))
+        for name, text in (
+            ("refund", "Pay back the money of an order."),
+            ("track", "Say where a parcel is."),
+            ("hours", "Opening times of the shop."),
+        )
     ]
     plugins = [{"name": tool["name"], "tools": [tool]} for tool in tools]
     (folder / "catalog.json").write_text(json.dumps({"name": "office", "plugins": plugins}))
@@ -89,7 +93,7 @@ def test_X6_a_run_is_described_by_the_margin_it_stopped_by(toolbelt: Toolbelt, w
     ran = toolbelt("eval", "run", "-d", work, *options, "--json")
     result = json.loads(ran.out)["result"]
     assert "loadout:all: no_regression" in ran.err
-    assert (result["margin"], result["others"]) == (0.1, [{"arm": 1, "finding": "not_worse"}])
+    assert (result["margin"], result["finding"], result["others"]) == (0.1, "not_worse", [])
     for command, key in (("compare", ""), ("recommend", ""), ("recommend", "ranking"), ("report", "result")):
         shown = json.loads(toolbelt("eval", command, "--json").out)
         assert (shown[key] if key else shown)["margin"] == 0.1, (command, key)
@@ -163,9 +167,7 @@ def test_X6_a_run_against_a_baseline_is_decided_and_the_gate_agrees(
 def test_X6_looks_are_taken_once_and_a_capped_run_goes_on(toolbelt: Toolbelt, work: str, project: Path) -> None:
     store = project / ".toolbelt" / "runs.db"
     command = ("eval", "run", "-d", work, "-t", "full,loadout:all", "--until-decided", "--margin", "0.1")
-    assert toolbelt(*command, "--max-requests", "60").code == 3, (
-        "in the second round; the arms are the same, and are asked once"
-    )
+    assert toolbelt(*command, "--max-requests", "100").code == 3, "in the second round"
     before = stored_decision(store)["rounds"]
     assert [each["is_decided"] for each in before][:1] == [False]
     assert toolbelt("eval", "resume").code == 0

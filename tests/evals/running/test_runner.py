@@ -202,7 +202,7 @@ def test_E9_a_server_that_is_down_is_not_waited_for_in_every_trial(tmp_path: Pat
 
 
 BLIND = Reply("I have no tools.", usage=Usage(20, 5))
-SEEN = Reply("I need none of them.", usage=Usage(10**6, 5))
+SEEN = Reply("I need none of them.", usage=Usage(10_000, 5))
 EMPTY = Reply("", usage=Usage(10, 0))
 MANY = Catalog(plugins=(Plugin("many", tuple(Tool(f"tool_{n}", "Does one of many things. " * 9) for n in range(20))),))
 
