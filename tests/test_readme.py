@@ -46,7 +46,9 @@ def test_a_newcomer_reads_it_in_two_minutes() -> None:
     assert len(read("README.md").splitlines()) <= 150
 
 
-ROW = re.compile(r"^(\w+) +([\d.]+)% ([\d.]+)–([\d.]+) +(–|[+-][\d.]+) +([a-z ]+?) +~([\d.]+)k +([\d.]+)%$", re.MULTILINE)
+ROW = re.compile(
+    r"^(\w+) +([\d.]+)% ([\d.]+)–([\d.]+) +(–|[+-][\d.]+) +([a-z ]+?) +~([\d.]+)k +([\d.]+)%$", re.MULTILINE
+)
 MARGIN = 0.02
 """Of `eval run`."""
 FINDINGS = {"more accurate": 1, "less accurate": -1, "undecided": 0}

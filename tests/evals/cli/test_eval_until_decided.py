@@ -17,7 +17,7 @@ CASES = 120
 
 @pytest.fixture
 def work(project: Path) -> str:
-    """Cases that `full` answers rightly, and that a loadout without the tool cannot; and one that shows all they need."""
+    """Cases that `full` answers rightly, and a loadout without the tool cannot; and one that shows all they need."""
     folder = project / "work"
     folder.mkdir()
     tools = [
