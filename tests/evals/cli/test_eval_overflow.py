@@ -112,9 +112,9 @@ def test_V1_a_model_that_few_cases_fit_is_not_the_most_accurate(toolbelt: Toolbe
     assert mentions(data["result"]["sentence"], "surely the most accurate of 2 models", "85.7% of 140 cases")
     assert "smaller toolset" not in f"{data['result']['title']} {data['result']['sentence']}"
 
-    told = toolbelt("eval", "recommend", "--json").json["ranking"]
-    assert [each["model"] for each in told["arms"]] == ["scripted/all.json", "scripted/few.json"]
-    assert (told["arms"][1]["standing"], told["arms"][1]["right_of_asked"]) == ("worse", 10 / 140)
+    ranking = toolbelt("eval", "recommend", "--json").json["ranking"]
+    assert [each["model"] for each in ranking["arms"]] == ["scripted/all.json", "scripted/few.json"]
+    assert (ranking["arms"][1]["standing"], ranking["arms"][1]["right_of_asked"]) == ("worse", 10 / 140)
     shown = " ".join(toolbelt("eval", "recommend").out.split())
     assert mentions(shown, "85.7% of 140 cases", "10/140", "right of")
 
