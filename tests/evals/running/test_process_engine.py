@@ -85,7 +85,8 @@ def test_E6_an_arm_costs_what_it_takes_alone_and_the_run_what_it_spent(
     assert [arm.cost_usd_total for arm in summary.arms] == [
         pytest.approx(alone[name].summary.arms[0].cost_usd_total) for name in SAME
     ]
-    assert all(arm.latency_seconds for arm in summary.arms), "that of the answers, whoever asked"
+    # The kernel's clock is some 4 ms coarse: an answer of this machine may have taken 0 s.
+    assert all(arm.latency_seconds is not None for arm in summary.arms), "that of the answers, whoever asked"
     with closing(sqlite3.connect(house / "runs.db")) as connection:
         [(spent,)] = connection.execute("SELECT sum(cost_usd) FROM requests WHERE run = ?", (run.id,))
     assert summary.spent_usd == pytest.approx(spent)
