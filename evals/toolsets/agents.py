@@ -67,7 +67,10 @@ def describe_agents(agents: Iterable[AgentSpec], toolkits: Iterable[Toolkit]) ->
         )
         for each in agents
     ]
-    bundles = [(each.key, each.description, each.member_tools, _plain(each.overrides)) for each in toolkits]
+    bundles = [
+        (each.key, each.description, each.member_tools, _plain(each.overrides), *((True,) if each.default_on else ()))
+        for each in toolkits
+    ]
     return repr((described, bundles))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from toolbelt.catalog import Catalog
@@ -11,6 +11,7 @@ from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sessions.bundles import Expansion, expand_over
 from toolbelt.sessions.dynamic import DynamicToolkits
 from toolbelt.tiers import own_meta_tools
+from toolbelt.toolkits.switch_decisions import SwitchDecision, SwitchRule
 from toolbelt.toolkits.switching import SwitchedOff, find_switched_off
 from toolbelt.toolkits.toolkit import MetaRole, Toolkit
 
@@ -41,3 +42,17 @@ def toolkits_over(agent: AgentSpec, toolkits: Iterable[Toolkit], catalog: Catalo
     listed = tuple(toolkits)
     expansion, off = expand_agent(agent, listed, catalog)
     return DynamicToolkits(agent, listed, replace(expansion, find_answer_name=str), off)
+
+
+def decide_at_start(dynamic: DynamicToolkits) -> Callable[[SwitchDecision], SwitchDecision]:
+    """From what the switches of an agent decide about a tool to what it has when a session starts, and why."""
+    shown = {tool.key: tool.toolkit for tool in dynamic.shown_tools(dynamic.initial, has_session=False)}
+
+    def decide(decision: SwitchDecision) -> SwitchDecision:
+        key = decision.tool
+        if decision.enabled is (key in shown):
+            return decision
+        toolkit = shown[key] if key in shown else next(iter(dynamic.find_toolkits_of(key)), None)
+        return replace(decision, enabled=key in shown, rule=SwitchRule.AGENT, toolkit=toolkit, agent=dynamic.agent.name)
+
+    return decide

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
+from toolbelt.agents.over_catalog import decide_at_start, toolkits_over
 from toolbelt.cli.session_opening import agent_option
 from toolbelt.cli.toolkit_opening import find_switches, loading_agents, open_toolkits
 from toolbelt.command.groups import examples
@@ -51,16 +54,20 @@ def resolve(
 
     The first that applies decides: a toolkit that is off; a toolkit that is on, unless the tool has a switch of its
     own; the tool's own switch; its default. The configuration is FILE, or with --agent the `tools_config` of that
-    agent, who cannot load what is off in it.
+    agent, with what it has at the start of a session: its own `tools` too, and no toolkit that it loads itself.
     """
     project, inspection = open_toolkits(options)
     switches = find_switches(project, tools_config, agent)
-    switched = SwitchInspection(inspection, switches.switches, show_all, message, loading_agents(project))
     if project.config.document is not None:
         findings = lint_toolkits(project.config.document, project.toolkits, project.catalog, [switches])
         if any(finding.severity is Severity.ERROR for finding in findings):
             raise InvalidFileError(findings)
         print_findings(findings)
+    switched = SwitchInspection(inspection, switches.switches, show_all, message, loading_agents(project))
+    if agent is not None:
+        start = toolkits_over(project.agents[agent], project.toolkits, project.catalog)
+        started = (*start.granted, *start.initial)
+        switched = replace(switched, decide=decide_at_start(start), started=started)
     data = switched.to_dict()
     if as_json:
         print_json({"tools_config": switches.document.source, **data})

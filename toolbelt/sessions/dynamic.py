@@ -69,7 +69,7 @@ class DynamicToolkits:
         agent: Whose they are.
         toolkits: Those the agent may load, by key, in allowed order.
         initial: What a session starts with.
-        granted: Keys of further toolkits that a switch turns on: the agent has their tools in every turn.
+        granted: Keys of further toolkits that are on, by a switch or by default: they are there in every turn.
 
     Args:
         agent: What the configuration says of it.

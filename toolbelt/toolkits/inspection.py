@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -148,6 +148,8 @@ class SwitchInspection:
         shows_all: Whether tools in no toolkit are included.
         message: A message of a user, for the directives; `None` for none.
         agents: By toolkit, the agents that may load it, whatever its switch says.
+        decide: From what the switches decide to what an agent has at the start of a session; unchanged for no agent.
+        started: Keys of the toolkits that it has then; `None` for no agent.
     """
 
     inspection: ToolkitInspection
@@ -155,6 +157,8 @@ class SwitchInspection:
     shows_all: bool
     message: str | None
     agents: Mapping[str, Sequence[str]] = field(default_factory=FrozenDict)
+    decide: Callable[[SwitchDecision], SwitchDecision] = lambda decision: decision
+    started: Collection[str] | None = None
 
     @cached_property
     def _read(self) -> tuple[dict[str, Any], tuple[ConfigNote, ...]]:
@@ -172,7 +176,7 @@ class SwitchInspection:
         shown = [member for toolkit in catalog.toolkits for member in toolkit.member_tools]
         if self.shows_all:
             shown += [tool.key for tool in catalog.tools]
-        return tuple(catalog.decide(key, config) for key in dict.fromkeys(shown))
+        return tuple(self.decide(catalog.decide(key, config)) for key in dict.fromkeys(shown))
 
     @property
     def enabled(self) -> tuple[str, ...]:
@@ -184,7 +188,9 @@ class SwitchInspection:
         """What the message narrows a request to; `None` for nothing."""
         if self.message is None:
             return None
-        return directive(self.message, self.inspection.expanded.catalog.toolkits, self.enabled)
+        toolkits, started = self.inspection.expanded.catalog.toolkits, self.started
+        there = [toolkit for toolkit in toolkits if started is None or toolkit.key in started]
+        return directive(self.message, there, self.enabled)
 
     def switches(self) -> list[dict[str, Any]]:
         """The switch of each toolkit (rule K3), as plain values."""

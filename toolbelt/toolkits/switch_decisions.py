@@ -18,6 +18,8 @@ class SwitchRule(StrEnum):
     TOOLKIT_ON = "toolkit_on"
     OWN = "own"
     DEFAULT = "default"
+    AGENT = "agent"
+    """What the agent is given in `toolbelt.yaml`: its `tools`, and toolkits that it loads itself."""
     UNKNOWN = "unknown"
 
 
@@ -35,6 +37,7 @@ class SwitchDecision:
         toolkit: Key of the toolkit whose switch decided, or, where the key is no tool's, of the toolkit that it is.
         own: What the config says of the tool itself; `None` for nothing.
         known: Where the key is no tool's, the keys of the tools there are.
+        agent: Whose tools or toolkits decided.
     """
 
     tool: str
@@ -46,6 +49,7 @@ class SwitchDecision:
     toolkit: str | None = None
     own: bool | None = None
     known: tuple[str, ...] = ()
+    agent: str = ""
 
     @property
     def reason(self) -> str:
@@ -63,6 +67,12 @@ class SwitchDecision:
                 return f"{self.tool!r} itself is {_on(self.enabled)}"
             case SwitchRule.DEFAULT:
                 return f"no switch is set; by default it is {_on(self.enabled)}"
+            case SwitchRule.AGENT if self.toolkit is None:
+                return f"agent {self.agent!r} {'names it' if self.enabled else 'does not name it'}"
+            case SwitchRule.AGENT if self.enabled:
+                return f"agent {self.agent!r} starts with toolkit {self.toolkit!r}"
+            case SwitchRule.AGENT:
+                return f"agent {self.agent!r} loads toolkit {self.toolkit!r} itself"
             case SwitchRule.UNKNOWN if self.toolkit is not None:
                 return f"{self.tool!r} is a toolkit and no tool"
             case SwitchRule.UNKNOWN:

@@ -27,7 +27,7 @@ class SwitchedOff:
     Attributes:
         toolkits: Keys of toolkits that cannot be loaded, initial or shown.
         tools: Keys of tools that the agent does not have, whatever names them: its own `tools`, a loaded toolkit.
-        on_toolkits: Keys of toolkits that are switched on: the agent has their tools, but those that are off.
+        on_toolkits: Keys of toolkits that are on, by a switch or by default: the agent has what of them is not off.
         on_tools: Keys of tools that their own switch alone turns on.
         notes: What of the config does not do what it seems to.
         unmatched: Members that match no tool, with how bad that is under the config.
@@ -59,8 +59,8 @@ def find_switched_off(
 ) -> SwitchedOff:
     """What an agent's `tools_config` switches off, of the tools and toolkits that it would have otherwise, and on.
 
-    Only what the config itself decides counts (rule K2, lines 1 to 3): an agent is granted tools by its own `tools`, by
-    the toolkits that it loads and by a `true`, so that a `default_on` neither takes anything away nor grants it. A
+    What is on by rule K2 is granted, by a `true` of the config or by a `default_on` where it says nothing. Only the
+    config itself takes anything away: what is off by default, the agent may have among its own `tools`, or load. A
     toolkit is switched off by its own `false`, or, where the config does not have it, if every tool of it is switched
     off.
 
@@ -73,7 +73,8 @@ def find_switched_off(
     Raises:
         InvalidDefinitionError: two toolkits of one key, or one whose key is a tool's; a config that is no mapping.
     """
-    if not require_mapping(config):
+    toolkits, is_empty = tuple(toolkits), not require_mapping(config)
+    if is_empty and not any(toolkit.default_on for toolkit in toolkits):
         return SwitchedOff()
     if isinstance(over, ToolRegistry):
         expanded, config = _expand_over_registry(toolkits, over, config)
@@ -91,13 +92,14 @@ def find_switched_off(
         return not own if own is not None else bool(toolkit.member_tools) and tools.issuperset(toolkit.member_tools)
 
     listed = expanded.catalog.toolkits
+    off = frozenset(toolkit.key for toolkit in listed if is_off(toolkit))
     return SwitchedOff(
-        frozenset(toolkit.key for toolkit in listed if is_off(toolkit)),
+        off,
         frozenset(key_by_id[tool_id] for tool_id in tools),
-        tuple(toolkit.key for toolkit in listed if switches.get(toolkit.key) is True),
+        tuple(kit.key for kit in listed if kit.key not in off and switches.get(kit.key, kit.default_on)),
         tuple(key_by_id[tool_id] for tool_id in on_tools),
         notes,
-        expanded.check_members(switches),
+        () if is_empty else expanded.check_members(switches),
     )
 
 

@@ -159,8 +159,8 @@ def _rule(rule: Mapping[str, Any]) -> str:
 def _describe_switch(row: Mapping[str, Any]) -> str:
     if row["value"] is not None:
         text = f"the configuration says {str(row['value']).lower()}"
-    elif row["on"]:
-        text = "a tool of it is on by its own switch"
+    elif row["on"] and not row["default_on"]:
+        text = "a tool of it is on"
     else:
         text = f"not in the configuration{'; on by default' if row['default_on'] else ''}"
     return f"{text}; may be loaded by {', '.join(row['agents'])}" if row["agents"] else text
