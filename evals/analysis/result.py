@@ -42,20 +42,23 @@ class TradeOff(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How the most accurate model of a run stands against the others, each by the toolset that it is right most often
-    with, of all asked.
+    """How the most accurate model of a run stands against the others, each by the toolset with which most of what was
+    planned is known to be right.
 
     Attributes:
         arm: Its arm.
         models: How many models were scored.
         tied: How many others are right as often.
         undecided: How many more may be right as often.
+        failing: Of the others, the arm with the greatest share that is right of what was asked, if that is greater: so
+            much of it failed that this says little. `None` if there is none.
     """
 
     arm: ArmSummary
     models: int
     tied: int
     undecided: int
+    failing: ArmSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def find_trade_off(pair: ArmComparison) -> TradeOff:
 
 
 def find_result(summary: RunSummary, comparison: Comparison | None = None) -> RunResult:
-    """What a run comes to: of several models, for the one that is right most often of all asked.
+    """What a run comes to: of several models, for the one that is known to be right most often.
 
     Args:
         summary: Of the run.
@@ -163,9 +166,15 @@ def find_result(summary: RunSummary, comparison: Comparison | None = None) -> Ru
     result = result or _no_choice(summary, lead, _margin(comparison))
     if not others:
         return result
-    tied = [arm for arm in others if arm.right_of_asked.value == lead.right_of_asked.value]
+    tied = [arm for arm in others if arm.known_right == lead.known_right]
     open_ = [arm for arm in others if arm not in tied and not _is_surely_less(arm, lead, comparison)]
-    return replace(result, lead=Lead(lead, len(best), len(tied), len(open_)))
+    failing = max(others, key=_right_of_asked)
+    shown = failing if _right_of_asked(failing) > _right_of_asked(lead) else None
+    return replace(result, lead=Lead(lead, len(best), len(tied), len(open_), shown))
+
+
+def _right_of_asked(arm: ArmSummary) -> float:
+    return arm.right_of_asked.value or 0.0
 
 
 def _is_usable(arm: ArmSummary) -> bool:

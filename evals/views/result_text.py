@@ -141,6 +141,10 @@ def _lead(result: RunResult) -> str:
     beside = [] if best is shown else [f"{format_share(best.right_of_asked.value)} right with {best.toolset_label}"]
     beside += [f"tied with {plural(lead.tied, 'other')}"] if lead.tied else []
     beside += [f"{lead.undecided:,} undecided"] if lead.undecided else []
+    if (other := lead.failing) is not None:
+        asked = other.right_of_asked
+        right = f"{format_share(asked.value)} right of {plural(asked.denominator, 'trial')}"
+        beside.append(f"{other.label}: {right}, {other.planned - asked.denominator:,} more without an answer")
     most = "the most accurate" if lead.tied or lead.undecided else "surely the most accurate"
     text = f", {most} of {plural(lead.models, 'model')}{' as measured' if lead.tied or lead.undecided else ''}"
     return f"{text} ({'; '.join(beside)})" if beside else text

@@ -128,7 +128,8 @@ def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _
     answered = [place for place in able if is_answered(arms[place])]
     # The first of equals is the smallest.
     known = [arms[place] for place in assignable]
-    best = min(answered or able, key=lambda place: rank_key(arms[place])[:2], default=None)
+    best = min(answered, key=lambda place: _order_answered(arms[place]), default=None)
+    best = min(able, key=lambda place: rank_key(arms[place])[:2], default=None) if best is None else best
     if best is not None and is_outdone(arms[best], known):  # by one of which too little is known
         answered, best = [], min(able, key=lambda place: rank_key(arms[place])[:2])
     # What turned out to be idle might have been chosen, too.
@@ -142,6 +143,11 @@ def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _
         tuple(sorted(never_calls)),
         frozenset(place for place in able if is_outdone(arms[place], known)),
     )
+
+
+def _order_answered(arm: ArmSummary) -> tuple[float, float]:
+    """The best first, of arms of which so little failed that it is left out: it may have been right."""
+    return -(arm.right_of_asked.value or 0.0), arm.share_too_long
 
 
 def family_level(size_key: int) -> float:

@@ -264,7 +264,12 @@ class ArmSummary:
     @property
     def share_too_long(self) -> float:
         """Of the trials planned, those that were too long."""
-        return self.too_long / self.planned if self.planned else 0.0
+        return self.too_long / max(1, self.planned)
+
+    @property
+    def known_right(self) -> float:
+        """Of the trials planned, those that are right: what did not fit, failed or is still to come is not."""
+        return self.right_of_asked.numerator / max(1, self.planned)
 
     @property
     def is_for_orientation(self) -> bool:
@@ -369,21 +374,16 @@ class RunSummary:
 def rank_key(arm: ArmSummary) -> tuple[float, float, float, float]:
     """The order of arms wherever one is called better than another, the best first (rule V1).
 
-    By what is right of all asked; of equals, first the one that more fits; then the one of which fewer trials failed;
-    then the one with the fewest prompt tokens, which are known of what was answered alone.
-    So no arm stands before one that is at least as good on every case that both were asked, and was asked more.
+    By what is known to be right of all planned; of equals, the one that more fits; then that of which fewer trials
+    failed; then that with fewer prompt tokens. So none stands before one that is as good where both were asked.
     """
     tokens = math.inf if arm.prompt_tokens is None else arm.prompt_tokens
-    answered = arm.scored / arm.planned if arm.planned else 0.0
-    return -(arm.right_of_asked.value or 0.0), arm.share_too_long, -answered, tokens
+    return -arm.known_right, arm.share_too_long, -arm.scored / max(1, arm.planned), tokens
 
 
 def is_outdone(arm: ArmSummary, others: Sequence[ArmSummary]) -> bool:
-    """Whether another arm was asked more and is right at least as often of all asked, so that this is not preferred."""
-    right = arm.right_of_asked.value or 0.0
-    return any(
-        other.share_too_long < arm.share_too_long and (other.right_of_asked.value or 0.0) >= right for other in others
-    )
+    """Whether another arm was asked more and is known to be right at least as often."""
+    return any(other.share_too_long < arm.share_too_long and other.known_right >= arm.known_right for other in others)
 
 
 def asked_most(arms: Sequence[ArmSummary]) -> list[ArmSummary]:

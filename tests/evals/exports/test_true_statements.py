@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,6 +92,10 @@ def right_of_asked(arm: Asked) -> tuple[int, int]:
     return asked.count(RIGHT), len(asked)
 
 
+def known_right(arm: Asked) -> float:
+    return arm.trials.count(RIGHT) / len(arm.trials)
+
+
 def is_scored(arm: Asked) -> bool:
     return any(trial in RIGHT + WRONG for trial in arm.trials)
 
@@ -126,6 +131,8 @@ def by_ranking(report: RunReport) -> Iterator[Preference]:
     if (ranking := report.ranking) is None:
         return
     ranked = [each.place for each in ranking.arms]
+    known = [each.arm.known_right for each in ranking.arms]
+    assert known == sorted(known, reverse=True), "what failed does not let the rest lead"
     for number, each in enumerate(ranking.arms):
         yield "rank", each.place, ranked[number:]
         if each.standing is Standing.WORSE:
@@ -189,12 +196,13 @@ def check_figures(report: RunReport, arms: Sequence[Asked]) -> None:
 
 
 def check_lead(report: RunReport, arms: Sequence[Asked]) -> None:
-    """The model named as the most accurate is the one that is, and what is as good or undecided is said so."""
+    """The model named as the most accurate is the one of which most is known to be right, and what is as good,
+    undecided or failed more often is said so.
+    """
     result = find_result(report.summary, report.comparison)
     best: dict[str, float] = {}
     for arm in filter(is_scored, arms):
-        right, of = right_of_asked(arm)
-        best[arm.model] = max(best.get(arm.model, 0.0), right / of)
+        best[arm.model] = max(best.get(arm.model, 0.0), known_right(arm))
     sentence = result_sentence(result)
     assert ("most accurate of" in sentence) == (len(best) > 1)
     if len(best) < 2:
@@ -222,13 +230,17 @@ def test_V1_a_gate_passes_no_arm_that_its_baseline_outdoes(arms: list[Asked]) ->
         assert right >= 0.5 * of
 
 
-def test_V1_of_models_that_are_right_as_often_the_one_that_answered_more_leads() -> None:
+@pytest.mark.parametrize("answered", [pytest.param(12, id="right-as-often"), pytest.param(10, id="right-less-often")])
+def test_V1_a_model_that_mostly_failed_does_not_lead(answered: int) -> None:
+    trials = [*RIGHT * answered, *WRONG * (12 - answered)]
     failed = Asked("full", [RIGHT, *"e" * 11], 100, model="red", prompt=150, cost=0.01)
-    answered = Asked("full", [RIGHT] * 12, 1000, model="green", prompt=1050, cost=0.02)
-    with stored(WrittenRun([failed, answered])) as (store, row):
+    whole = Asked("full", trials, 1000, model="green", prompt=1050, cost=0.02)
+    with stored(WrittenRun([failed, whole])) as (store, row):
         report = analyze_run(store, row)
-    lead = find_result(report.summary, report.comparison).lead
-    assert lead is not None
-    assert lead.arm.model == "green"
+    result = find_result(report.summary, report.comparison)
+    assert result.lead is not None
+    assert result.lead.arm.model == "green"
+    says_so = "red · full: 100.0% right of 1 trial, 11 more without an answer" in result_sentence(result)
+    assert says_so == (answered < 12)
     assert report.ranking is not None
     assert [each.place for each in report.ranking.arms] == [1, 0]
