@@ -123,6 +123,7 @@ class Tally:
             cached_write_tokens=self._total(lambda usage: usage.cached_write_tokens),
             latency_seconds=self.latency_seconds,
             cost_usd=self.cost_usd,
+            reasoning_tokens=self._total(lambda usage: usage.reasoning_tokens),
         )
 
     def _total(self, figure: Callable[[Usage], int | None]) -> int | None:

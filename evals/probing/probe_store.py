@@ -27,13 +27,13 @@ from toolbelt.evals.running.row_checks import (
 from toolbelt.evals.running.run_names import LATEST, draw_id
 from toolbelt.evals.running.store import RunStore
 
-_ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
-_ADD_CHECK = f"INSERT OR REPLACE INTO probe_checks VALUES ({','.join('?' * 14)})"  # noqa: S608
+_ADD_REQUEST = f"INSERT OR REPLACE INTO probe_requests VALUES ({','.join('?' * 17)})"  # noqa: S608  marks alone
+_ADD_CHECK = f"INSERT OR REPLACE INTO probe_checks VALUES ({','.join('?' * 15)})"  # noqa: S608
 _LONGEST_MESSAGE = 2000
 _TEXTS = dict.fromkeys(("created", "reason", "model", "tokenizer"), "str")
 _PROBE = {**_TEXTS, "api_base": "str | None", "suite": "int", "planned": "texts", "code": "object"}
 _USAGE = ("definition_tokens", "prompt_tokens", "completion_tokens", "cached_read_tokens", "cached_write_tokens")
-_FIGURES = {name: ATTEMPT_TYPES[name] for name in (*_USAGE, "latency_seconds", "cost_usd")}
+_FIGURES = {name: ATTEMPT_TYPES[name] for name in (*_USAGE, "latency_seconds", "cost_usd", "reasoning_tokens")}
 _CHECK = {"check_key": "str", "finished": "str", "said": "str", "requests": "int", "retries": "int", **_FIGURES}
 _RULES = (
     ("probes", "probe", (one_of("status", STATUSES), *make_rules(_PROBE))),
@@ -107,9 +107,9 @@ class ProbeStore:
         Raises:
             StorageError: the disk failed, or the file was removed or replaced.
         """
-        failure, message, *figures = record.list_values()
+        failure, message, *figures, reasoning = record.list_values()
         words, now = one_line(str(message), _LONGEST_MESSAGE), datetime.now(UTC).isoformat(timespec="milliseconds")
-        values = (probe, key, record.request, record.attempt, failure, words, *figures, now)
+        values = (probe, key, record.request, record.attempt, failure, words, *figures, now, reasoning)
         await self.store.writes.add((_ADD_REQUEST, values))
 
     async def add_check(self, probe: str, result: CheckResult) -> None:
@@ -129,6 +129,7 @@ class ProbeStore:
             result.cached_write_tokens,
             result.latency_seconds,
             result.cost_usd,
+            result.reasoning_tokens,
         )
         await self.store.writes.add((_ADD_CHECK, values))
 
@@ -142,8 +143,8 @@ class ProbeStore:
         with self.store.guarded():
             rows = self.store.connection.execute(
                 "SELECT request, CASE WHEN failure IS NULL THEN reply END, prompt_tokens, completion_tokens, "
-                "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM probe_requests "
-                "WHERE probe = ? AND check_key = ? ORDER BY request, attempt",
+                "cached_read_tokens, cached_write_tokens, reasoning_tokens, latency_seconds, cost_usd "
+                "FROM probe_requests WHERE probe = ? AND check_key = ? ORDER BY request, attempt",
                 (probe, key),
             ).fetchall()
         return fold_attempts(rows)
@@ -275,6 +276,7 @@ class ProbeStore:
     def _check_rows(self, probe: str) -> Sequence[Sequence[Any]]:
         return self.store.connection.execute(
             "SELECT check_key, outcome, said, requests, retries, definition_tokens, prompt_tokens, completion_tokens, "
-            "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM probe_checks WHERE probe = ?",
+            "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd, reasoning_tokens FROM probe_checks "
+            "WHERE probe = ?",
             (probe,),
         ).fetchall()

@@ -59,6 +59,7 @@ class CheckResult:
         cached_write_tokens: Prompt tokens written to a cache.
         latency_seconds: Of all answered requests together.
         cost_usd: With retries; `None` if the price is unknown.
+        reasoning_tokens: Of the completion tokens, as reported.
     """
 
     key: str
@@ -73,6 +74,7 @@ class CheckResult:
     cached_write_tokens: int | None = None
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 
 from toolbelt.catalog.tokens import TokenCounter
@@ -101,12 +101,7 @@ class Meter:
         usages = self.usages
         if len(usages) == 1:
             return usages[0]
-        return Usage(
-            _total([usage.prompt_tokens for usage in usages]),
-            _total([usage.completion_tokens for usage in usages]),
-            _total([usage.cached_read_tokens for usage in usages]),
-            _total([usage.cached_write_tokens for usage in usages]),
-        )
+        return Usage(*(_total([getattr(usage, each.name) for usage in usages]) for each in fields(Usage)))
 
 
 def _total(figures: Sequence[int | None]) -> int | None:

@@ -61,6 +61,7 @@ class RequestRecord:
             usage.cached_write_tokens,
             self.latency_seconds,
             self.cost_usd,
+            usage.reasoning_tokens,
         )
 
 
@@ -161,6 +162,9 @@ class TrialRecord:
             "sent them itself",
             "number",
         ),
+    )
+    reasoning_tokens: int | None = field(
+        default=None, metadata=described("of the answers, spent on reasoning, as reported", "tokens")
     )
 
 

@@ -107,6 +107,7 @@ ATTEMPT_TYPES = MappingProxyType(
         "completion_tokens": "int | None",
         "cached_read_tokens": "int | None",
         "cached_write_tokens": "int | None",
+        "reasoning_tokens": "int | None",
         "latency_seconds": "float",
         "cost_usd": "float | None",
     }

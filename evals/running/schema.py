@@ -12,7 +12,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.stores.sqlite_files import READ_ONLY
 
-VERSION = 7
+VERSION = 8
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
@@ -50,6 +50,7 @@ CREATE TABLE IF NOT EXISTS requests (    -- every request that came to an end, a
     cached_write_tokens INTEGER,
     latency_seconds REAL NOT NULL,
     cost_usd REAL,                       -- NULL where the price is unknown
+    reasoning_tokens INTEGER,            -- of the completion, as reported
     PRIMARY KEY (run, trial, request, attempt)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS offers (      -- what was shown, each list of names once
@@ -107,6 +108,7 @@ CREATE TABLE IF NOT EXISTS probe_checks (    -- every check that came to an end
     cached_write_tokens INTEGER,
     latency_seconds REAL NOT NULL,       -- of all answered requests together
     cost_usd REAL,                       -- retries included; NULL where the price is unknown
+    reasoning_tokens INTEGER,            -- of the completions, as reported
     PRIMARY KEY (probe, check_key)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an end, also of checks under way
@@ -126,6 +128,7 @@ CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an en
     latency_seconds REAL NOT NULL,
     cost_usd REAL,                       -- NULL where the price is unknown
     finished TEXT NOT NULL,              -- ISO 8601, UTC
+    reasoning_tokens INTEGER,            -- of the completion, as reported
     PRIMARY KEY (probe, check_key, request, attempt)
 ) WITHOUT ROWID;
 """
@@ -156,21 +159,32 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
 
 TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
 
-_SAME_AS = "ALTER TABLE trials ADD COLUMN same_as INTEGER;\n"
-_RANK = f"ALTER TABLE trials ADD COLUMN rank INTEGER;\n{_SAME_AS}"
+_ADD = "ALTER TABLE {} ADD COLUMN {} INTEGER;\n"
+_REASONING = "".join(_ADD.format(table, "reasoning_tokens") for table in ("requests", "trials"))
+_PROBE_REASONING = "".join(_ADD.format(table, "reasoning_tokens") for table in ("probe_checks", "probe_requests"))
+_RANK, _SAME_AS = (_ADD.format("trials", column) for column in ("rank", "same_as"))
 ADDED: Mapping[int, str] = MappingProxyType(
-    {3: _PROBES + _RESPONSES + _RANK, 4: _RESPONSES + _RANK, 5: _RANK, 6: _SAME_AS}
+    {
+        3: _PROBES + _RESPONSES + _RANK + _SAME_AS + _REASONING,
+        4: _RESPONSES + _RANK + _SAME_AS + _REASONING + _PROBE_REASONING,
+        5: _RANK + _SAME_AS + _REASONING + _PROBE_REASONING,
+        6: _SAME_AS + _REASONING + _PROBE_REASONING,
+        7: _REASONING + _PROBE_REASONING,
+    }
 )
 """For each earlier version, what turns its file into one of this version; existing content is not changed."""
-_TRIALS_IN_MEMORY = "CREATE TEMP VIEW trials AS SELECT *, {} NULL AS same_as FROM main.trials;\n"
-_RANK_IN_MEMORY = _TRIALS_IN_MEMORY.format("NULL AS rank,")
+_VIEW = "CREATE TEMP VIEW {0} AS SELECT *, {1} NULL AS reasoning_tokens FROM main.{0};\n"
+_REQUESTS_VIEW = _VIEW.format("requests", "")
+_PROBE_VIEWS = _VIEW.format("probe_checks", "") + _VIEW.format("probe_requests", "")
+_RANK_VIEW = _VIEW.format("trials", "NULL AS rank, NULL AS same_as,")
 _RESPONSES_IN_MEMORY = _RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _IN_MEMORY: Mapping[int, str] = MappingProxyType(
     {
-        3: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY,
-        4: _RESPONSES_IN_MEMORY + _RANK_IN_MEMORY,
-        5: _RANK_IN_MEMORY,
-        6: _TRIALS_IN_MEMORY.format(""),
+        3: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW,
+        4: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS,
+        5: _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS,
+        6: _VIEW.format("trials", "NULL AS same_as,") + _REQUESTS_VIEW + _PROBE_VIEWS,
+        7: _VIEW.format("trials", "") + _REQUESTS_VIEW + _PROBE_VIEWS,
     }
 )
 """Likewise, for a file that can only be read: what queries of runs lack is there, and empty."""

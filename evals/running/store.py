@@ -43,7 +43,7 @@ DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
 _REMEMBERED = 1000
 _ADD_OFFER = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
-_ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 16)})"  # noqa: S608  marks alone
+_ADD_REQUEST = f"INSERT OR REPLACE INTO requests VALUES ({','.join('?' * 17)})"  # noqa: S608  marks alone
 _ADD_RESPONSE = f"INSERT OR REPLACE INTO responses VALUES ({','.join('?' * 9)})"  # noqa: S608
 _TRIAL = ("run", *(field.name for field in fields(TrialRecord)))  # earlier files have another order
 _ADD_TRIAL = f"INSERT OR REPLACE INTO trials ({','.join(_TRIAL)}) VALUES ({','.join('?' * len(_TRIAL))})"  # noqa: S608
@@ -276,7 +276,7 @@ class RunStore:
         with self.guarded():
             rows = self.connection.execute(
                 "SELECT request, CASE WHEN failure IS NULL THEN reply END, prompt_tokens, completion_tokens, "
-                "cached_read_tokens, cached_write_tokens, latency_seconds, cost_usd FROM requests "
+                "cached_read_tokens, cached_write_tokens, reasoning_tokens, latency_seconds, cost_usd FROM requests "
                 "WHERE run = ? AND trial = ? ORDER BY request, attempt",
                 (run, trial),
             ).fetchall()

@@ -179,6 +179,7 @@ class TrialRunner:
             completion_tokens=usage.completion_tokens,
             cached_read_tokens=usage.cached_read_tokens,
             cached_write_tokens=usage.cached_write_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
             invalidated_tokens=meter.invalidated_tokens,
             repeated_tokens=meter.repeated_tokens,
             requests=len(meter.definition_tokens),

@@ -25,6 +25,7 @@ REQUEST_FIGURES = (
     "completion_tokens",
     "cached_read_tokens",
     "cached_write_tokens",
+    "reasoning_tokens",
     "latency_seconds",
     "cost_usd",
 )
@@ -36,6 +37,7 @@ _FIGURES = (
     "completion_tokens",
     "cached_read_tokens",
     "cached_write_tokens",
+    "reasoning_tokens",
     "invalidated_tokens",
     "requests",
     "retries",

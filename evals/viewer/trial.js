@@ -134,6 +134,7 @@ function figures({ figures: of }) {
     ["definitions, first request", tokens(of.definition_tokens)], ["definitions, all requests", tokens(of.definition_tokens_total)],
     [own ? "prompt tokens, estimated" : "prompt tokens, as reported", tokens(own ? of.own_prompt_tokens : of.prompt_tokens)],
     ["completion tokens", tokens(of.completion_tokens)],
+    ["of them reasoning", of.reasoning_tokens === null ? null : tokens(of.reasoning_tokens)],
     ["read from cache", of.cached_read_tokens === null ? null : tokens(of.cached_read_tokens)],
     ["written to cache", of.cached_write_tokens === null ? null : tokens(of.cached_write_tokens)],
     ["invalidated prefix", of.invalidated_tokens ? tokens(of.invalidated_tokens) : null],

@@ -19,15 +19,17 @@ class Usage:
 
     Attributes:
         prompt_tokens: All tokens of the request, cached ones among them.
-        completion_tokens: Tokens of the answer.
+        completion_tokens: Tokens of the answer, those of reasoning among them.
         cached_read_tokens: Prompt tokens read from the provider's cache.
         cached_write_tokens: Prompt tokens written to it.
+        reasoning_tokens: Tokens of the answer that were spent on reasoning.
     """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_read_tokens: int | None = None
     cached_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 NOTHING_REPORTED = Usage()

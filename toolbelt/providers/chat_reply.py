@@ -85,6 +85,7 @@ def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:
         completion_tokens=_count(usage, "completion_tokens"),
         cached_read_tokens=_count(usage, "cache_read_input_tokens") if read is None else read,
         cached_write_tokens=_count(usage, "cache_creation_input_tokens") if written is None else written,
+        reasoning_tokens=_count(read_field(usage, "completion_tokens_details"), "reasoning_tokens"),
     )
 
 

@@ -160,6 +160,10 @@ class ArmSummary:
     completion_tokens: Amount | None = field(
         default=None, metadata=described("answers, as reported; mean", "tokens per trial")
     )
+    reasoning_tokens: Amount | None = field(
+        default=None,
+        metadata=described("of the answers, spent on reasoning, as reported; mean", "tokens per trial"),
+    )
     cached_read_tokens: Amount | None = field(
         default=None,
         metadata=described("of the prompts, read from the provider's cache, as reported; mean", "tokens per trial"),

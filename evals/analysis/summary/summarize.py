@@ -37,6 +37,7 @@ _MEANS = (
     "completion_tokens",
     "cached_read_tokens",
     "cached_write_tokens",
+    "reasoning_tokens",
     "invalidated_tokens",
     "repeated_tokens",
     "requests",

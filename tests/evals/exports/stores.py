@@ -37,8 +37,9 @@ def keep(connection: sqlite3.Connection, path: Path, arms: list[tuple[str, str, 
             cases=cases,
         )
         plan = json.loads(made.to_json()) | {"excluded": kept["excluded"], "settings": kept["settings"]}
-        store.connection.execute("ALTER TABLE trials DROP COLUMN rank")
-        store.connection.execute("ALTER TABLE trials DROP COLUMN same_as")
+        for column in ("rank", "same_as", "reasoning_tokens"):
+            store.connection.execute(f"ALTER TABLE trials DROP COLUMN {column}")
+        store.connection.execute("ALTER TABLE requests DROP COLUMN reasoning_tokens")
         store.connection.execute("PRAGMA user_version=3")
         store.connection.execute("UPDATE runs SET plan = ?", (json.dumps(plan),))
     return path

@@ -205,6 +205,16 @@ def test_a_conversation_goes_back_and_forth(openai_server: OpenAIServer) -> None
             Usage(9, 2, 0),
             id="nothing-cached-is-a-number",
         ),
+        pytest.param(
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 7,
+                "total_tokens": 16,
+                "completion_tokens_details": {"reasoning_tokens": 5},
+            },
+            Usage(9, 7, reasoning_tokens=5),
+            id="reasoning-is-a-part-of-the-answer",
+        ),
         pytest.param(None, Usage(), id="left-out-is-unknown"),
     ],
 )
@@ -252,7 +262,7 @@ def test_E2_another_providers_form_goes_the_same_way(
     reply, cost = asyncio.run(go())
     [call] = reply.calls
     assert (call.id, call.name, call.arguments, reply.text) == ("toolu_1", "tool_0", {"path": "a"}, "So be it.")
-    assert reply.usage == Usage(17, 2, 4, 3)
+    assert reply.usage == Usage(17, 2, 4, 3, 0), "litellm writes 0 where nothing is reported"
     assert cost == pytest.approx((10 * 3 + 4 * 0.3 + 3 * 3.75 + 2 * 15) / 1e6)
     assert 0 <= reply.latency_seconds < 1
     sent = _sent(openai_server, "claude-sonnet-4-5")

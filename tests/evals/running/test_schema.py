@@ -20,7 +20,7 @@ from toolbelt.errors import StorageError
 from toolbelt.evals.probing.checks import ProbePlan
 from toolbelt.evals.probing.probe_store import ProbeStore
 from toolbelt.evals.running.records import TrialRecord
-from toolbelt.evals.running.schema import VERSION
+from toolbelt.evals.running.schema import ADDED, VERSION
 from toolbelt.evals.running.store import RunStore
 
 VERSION_3 = (Path(__file__).with_name("runs-version-3.sql")).read_text()
@@ -86,12 +86,36 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
         assert ProbeStore(store).probes() == []
         ProbeStore(store).create(ProbePlan("m"))
     after = tables(old)
-    assert version(old) == VERSION == 7
-    assert {name for name in before if after[name] != before[name]} == {"trials"}, "which gains a column"
+    assert version(old) == VERSION == 8
+    assert {name for name in before if after[name] != before[name]} == {"requests", "trials"}, "which gain columns"
     assert set(after) - set(before) == ADDED_SINCE_3
     with RunStore(tmp_path / "new.db"):
         pass
     assert columns(old) == columns(tmp_path / "new.db"), "as if it had been made now"
+
+
+LAST_WITHOUT = {"trials.rank": 5, "trials.same_as": 6} | {
+    f"{table}.reasoning_tokens": 7 for table in ("requests", "trials", "probe_checks", "probe_requests")
+}
+"""The last version without a column."""
+
+
+@pytest.mark.parametrize("earlier", sorted(set(ADDED) - {3}))
+def test_a_file_of_every_earlier_version_gains_the_columns_that_it_lacks(tmp_path: Path, earlier: int) -> None:
+    path, new = tmp_path / "runs.db", tmp_path / "new.db"
+    for file in (path, new):
+        with RunStore(file):
+            pass
+    connection = sqlite3.connect(path)
+    for name, last in LAST_WITHOUT.items():
+        table, column = name.split(".")
+        if last >= earlier:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute(f"PRAGMA user_version={earlier}")
+    connection.close()
+    with RunStore(path):
+        pass
+    assert (version(path), columns(path)) == (VERSION, columns(new))
 
 
 _OPEN = """
@@ -121,7 +145,7 @@ def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = [process.communicate(timeout=60) for process in both]
-    assert said == [("20260101-000000-aaaa 7\n", "")] * 2
+    assert said == [("20260101-000000-aaaa 8\n", "")] * 2
     assert set(tables(old)) >= PROBES
 
 
@@ -142,7 +166,7 @@ def test_E9_a_full_disk_leaves_it_as_it_was(old: Path, monkeypatch: pytest.Monke
             RunStore(old)
     assert (version(old), tables(old)) == (3, before)
     with RunStore(old):
-        assert version(old) == 7
+        assert version(old) == VERSION
 
 
 _READ = """

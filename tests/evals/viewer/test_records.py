@@ -135,7 +135,7 @@ def test_memory_does_not_grow_with_the_number_of_trials() -> None:
 ROW: dict[str, Any] = {
     "request": 0, "attempt": 0, "offer": "o", "tools": 3, "failure": None, "message": "", "reply": reply("hello"),
     "definition_tokens": 5, "prompt_tokens": None, "completion_tokens": None, "cached_read_tokens": None,
-    "cached_write_tokens": None, "latency_seconds": 0.5, "cost_usd": None, "recorded": None,
+    "cached_write_tokens": None, "reasoning_tokens": None, "latency_seconds": 0.5, "cost_usd": None, "recorded": None,
 }  # fmt: skip
 
 
