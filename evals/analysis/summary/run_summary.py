@@ -15,6 +15,10 @@ from toolbelt.text import plural
 from toolbelt.views.json_values import Amount, Count, PositiveCount, Share, described
 
 
+def _tokens(meaning: str) -> Mapping[str, str]:
+    return described(meaning, "tokens per trial")
+
+
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A share with its counts."""
@@ -135,19 +139,13 @@ class ArmSummary:
     recall: Rate = field(default=Rate(), metadata=described("made, of the calls asked for", "share of calls"))
     f1: Share | None = field(default=None, metadata=described("harmonic mean of precision and recall", "share"))
     definition_tokens: Amount | None = field(
-        default=None,
-        metadata=described(
-            "tool definitions at the first request, estimated; mean of those scored", "tokens per trial"
-        ),
+        default=None, metadata=_tokens("tool definitions at the first request, estimated; mean of those scored")
     )
-    definition_tokens_total: Amount | None = field(
-        default=None, metadata=described("over all requests, estimated; mean", "tokens per trial")
-    )
+    definition_tokens_total: Amount | None = field(default=None, metadata=_tokens("over all requests, estimated; mean"))
     prompt_tokens: Amount | None = field(
         default=None,
-        metadata=described(
-            "prompts over all requests, as reported; estimated where prompt_tokens_reported is false; mean",
-            "tokens per trial",
+        metadata=_tokens(
+            "prompts over all requests, as reported; estimated where prompt_tokens_reported is false; mean"
         ),
     )
     prompt_tokens_reported: bool = field(
@@ -155,34 +153,25 @@ class ArmSummary:
     )
     prompt_tokens_trials: Count = field(default=0, metadata=described("scored, for which it did", "trials"))
     own_prompt_tokens: Amount | None = field(
-        default=None, metadata=described("prompts over all requests, estimated; mean", "tokens per trial")
+        default=None, metadata=_tokens("prompts over all requests, estimated; mean")
     )
-    completion_tokens: Amount | None = field(
-        default=None, metadata=described("answers, as reported; mean", "tokens per trial")
-    )
+    completion_tokens: Amount | None = field(default=None, metadata=_tokens("answers, as reported; mean"))
     reasoning_tokens: Amount | None = field(
-        default=None,
-        metadata=described("of the answers, spent on reasoning, as reported; mean", "tokens per trial"),
+        default=None, metadata=_tokens("of the answers, spent on reasoning, as reported; mean")
     )
     cached_read_tokens: Amount | None = field(
-        default=None,
-        metadata=described("of the prompts, read from the provider's cache, as reported; mean", "tokens per trial"),
+        default=None, metadata=_tokens("of the prompts, read from the provider's cache, as reported; mean")
     )
     cached_write_tokens: Amount | None = field(
-        default=None,
-        metadata=described("of the prompts, written to the provider's cache, as reported; mean", "tokens per trial"),
+        default=None, metadata=_tokens("of the prompts, written to the provider's cache, as reported; mean")
     )
     invalidated_tokens: Amount | None = field(
         default=None,
-        metadata=described(
-            "of the prompts' prefix, made uncacheable by changes of the tool list, estimated; mean", "tokens per trial"
-        ),
+        metadata=_tokens("of the prompts' prefix, made uncacheable by changes of the tool list, estimated; mean"),
     )
     repeated_tokens: Amount | None = field(
         default=None,
-        metadata=described(
-            "prompts of all requests but the last, which the next ones begin with, estimated; mean", "tokens per trial"
-        ),
+        metadata=_tokens("prompts of all requests but the last, which the next ones begin with, estimated; mean"),
     )
     requests: Amount | None = field(
         default=None, metadata=described("retries not among them; mean", "requests per trial")
@@ -228,9 +217,8 @@ class ArmSummary:
     )
     offered_tokens: Amount | None = field(
         default=None,
-        metadata=described(
-            "tool definitions at the first request, estimated; mean of all finished, unscored ones included",
-            "tokens per trial",
+        metadata=_tokens(
+            "tool definitions at the first request, estimated; mean of all finished, unscored ones included"
         ),
     )
     distractors_reached: Count | None = field(
