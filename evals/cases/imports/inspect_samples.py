@@ -34,6 +34,7 @@ _ARGUMENTS = (
     "args",
     "arguments",
     "input_parameters",
+    "inputParameters",
     "parameters",
     "kwargs",
     "params",

@@ -76,7 +76,7 @@ def _item(item: Message) -> list[Message]:
         arguments = {CUSTOM_ARGUMENT: written} if kind == "custom_tool_call" else written
         call_id = item.get("call_id", item.get("id"))
         return [
-            {"role": "assistant", "content": None, "tool_calls": [_openai_call(call_id, item.get("name"), arguments)]}
+            {"role": "assistant", "content": None, "tool_calls": [openai_call(call_id, item.get("name"), arguments)]}
         ]
     if kind in _ANSWERS:
         return [{"role": "tool", "tool_call_id": item.get("call_id"), "content": _answer(item.get("output"))}]
@@ -101,7 +101,7 @@ def _message(message: Message) -> Iterator[Message]:
     for part in content:
         match part.get("type") if isinstance(part, dict) else None:
             case "tool_use" if message.get("role") == "assistant":
-                tool_uses.append(_openai_call(part.get("id"), part.get("name"), part.get("input")))
+                tool_uses.append(openai_call(part.get("id"), part.get("name"), part.get("input")))
             case "tool_result" if message.get("role") == "user":
                 answer = _answer(part.get("content"))
                 failed = {"is_error": True} if part.get("is_error") is True else {}
@@ -147,9 +147,9 @@ def _converted_call(call: Any) -> Any:
         return call
     function, custom = call.get("function"), call.get("custom")
     if isinstance(function, str):  # Inspect AI
-        return _openai_call(call.get("id"), function, call.get("arguments"))
+        return openai_call(call.get("id"), function, call.get("arguments"))
     if call.get("type") == "custom" and isinstance(custom, dict):
-        return _openai_call(call.get("id"), custom.get("name"), {CUSTOM_ARGUMENT: custom.get("input", "")})
+        return openai_call(call.get("id"), custom.get("name"), {CUSTOM_ARGUMENT: custom.get("input", "")})
     if isinstance(function, dict) and not isinstance(function.get("arguments"), str):
         arguments = function.get("arguments")
         if arguments is None or isinstance(arguments, dict):
@@ -157,7 +157,12 @@ def _converted_call(call: Any) -> Any:
     return call
 
 
-def _openai_call(call_id: Any, name: Any, arguments: Any) -> Message:
+def openai_call(call_id: Any, name: Any, arguments: Any) -> Message:
+    """A call in OpenAI's form.
+
+    Raises:
+        BrokenError: without a name.
+    """
     if not isinstance(name, str) or not name.strip():
         raise BrokenError("wrong-type", "A call in a message names no tool.")
     written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)

@@ -7,19 +7,20 @@
 - a stored completion: `choices` beside `messages` or a request;
 - preferences: an `input` with a `preferred_output`, which counts as the response;
 - a batch: `{"custom_id", "body"}`, whose response is a record of its own (`toolbelt.evals.cases.imports.sources`);
-- the Responses API: `input`, `instructions` and `output`, whose items become messages.
+- the Responses API: `input`, `instructions` and `output`, whose items become messages;
+- ShareGPT, as LLaMA-Factory has it: `conversations` of `from` and `value`, with `function_call` and `observation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
-from toolbelt.evals.cases.imports.messages import Message, check_messages, is_item
+from toolbelt.evals.cases.imports.messages import Message, check_messages, is_item, openai_call
 from toolbelt.providers.direct_answers import has_error, keep_one_choice
 from toolbelt.providers.reply_forms import Fault, find_form
 from toolbelt.sources import parse_json
@@ -27,6 +28,7 @@ from toolbelt.sources import parse_json
 _REQUESTS = ("request", "body", "kwargs", "input", "inputs", "request_body", "requestBody", "invocation_params")
 _RESPONSES = ("response", "output", "outputs", "preferred_output", "completion", "response_body", "responseBody")
 _PARAMETERS = ("model_parameters", "optional_params", "modelParameters", "kwargs", "params", "invocation_params")
+_SPEAKERS = {"human": "user", "gpt": "assistant"}
 _IDS = ("id", "custom_id", "request_id", "trace_id", "uuid")
 _UNFINISHED = ["incomplete", "failed", "cancelled"]  # a list, which anything can be looked for in
 """States of an answer of the Responses API; other words under `status` are of whoever wrote the log."""
@@ -78,7 +80,7 @@ def read_exchange(data: Any) -> LoggedExchange:
         raise BrokenError("no-messages", _NO_CONVERSATION)
     if request.get("previous_response_id") or request.get("conversation"):
         raise UnmappedError("it goes on from what stands in another record")
-    messages = check_messages(request.get("messages"))
+    messages = check_messages(in_roles(request.get("messages")))
     if system_text := content_text(request.get("system") or request.get("instructions")):
         messages = [{"role": "system", "content": system_text}, *messages]
     answer: list[Message] | None = None
@@ -95,8 +97,8 @@ def read_exchange(data: Any) -> LoggedExchange:
 
 def count_choices(value: Any) -> int:
     """Number of alternative answers in a response."""
-    value = _unpacked(value)
-    body = _unpacked(value["body"]) if isinstance(value, dict) and "body" in value else value
+    value = unpacked(value)
+    body = unpacked(value["body"]) if isinstance(value, dict) and "body" in value else value
     choices = body.get("choices") if isinstance(body, dict) else None
     return len(choices) if isinstance(choices, list) else 1
 
@@ -109,9 +111,9 @@ def read_answer(value: Any) -> list[Message]:
         UnmappedError: it is an error, in pieces, or cut off.
     """
     has_text = isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith(_STREAMED)
-    if has_text and not _is_response(_unpacked(value)):
+    if has_text and not _is_response(unpacked(value)):
         return [{"role": "assistant", "content": value}]
-    value = _body(_unpacked(value))
+    value = _body(unpacked(value))
     if isinstance(value, list):
         return check_messages(value, "response")
     if not isinstance(value, dict):
@@ -139,7 +141,7 @@ def _body(value: Any) -> Any:
         status = value.get("status_code", 200)
         if status != 200:
             raise UnmappedError("the response is an error", str(status))
-        value = _unpacked(value["body"])
+        value = unpacked(value["body"])
     if isinstance(value, dict) and value.get("error"):
         raise UnmappedError("the response is an error")
     if _is_piece(value) or (isinstance(value, list) and any(map(_is_piece, value))):
@@ -198,8 +200,11 @@ _ABSENT = object()
 def _find_request(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if isinstance(data.get("messages"), list):
         return data
+    turns = data.get("conversations")
+    if isinstance(turns, list) and turns and all(isinstance(turn, dict) and "from" in turn for turn in turns):
+        return {**data, "messages": turns}
     for key in _REQUESTS:
-        value = _unpacked(data.get(key))
+        value = unpacked(data.get(key))
         if isinstance(value, dict) and "messages" in value:
             return value
         if isinstance(value, list) and value and all(map(is_item, value)):
@@ -209,6 +214,32 @@ def _find_request(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if _is_responses(data) and (items := _items(data.get("input"))):
         return {**data, "messages": items}
     return None
+
+
+def in_roles(messages: Any) -> Any:
+    """Turns of ShareGPT, and Apify's messages with the roles `tool_use` and `tool_result`, in OpenAI's roles."""
+    return list(_in_roles(messages)) if isinstance(messages, list) else messages
+
+
+def _in_roles(messages: list[Any]) -> Iterator[Any]:
+    open_calls: list[str] = []
+    for number, message in enumerate(messages):
+        turn = message if isinstance(message, dict) else {}
+        role = turn.get("role", turn.get("from"))
+        if role in ("tool_use", "function_call") and "content" not in turn:
+            calls = unpacked(turn.get("value", {"name": turn.get("tool"), "arguments": turn.get("input")}))
+            calls = [call if isinstance(call, dict) else {} for call in (calls if isinstance(calls, list) else [calls])]
+            open_calls = [f"call-{number}-{index}" for index in range(len(calls))]
+            named = zip(open_calls, calls, strict=True)
+            written = [openai_call(call_id, call.get("name"), call.get("arguments")) for call_id, call in named]
+            yield {"role": "assistant", "content": None, "tool_calls": written}
+        elif role in ("tool_result", "observation") or (role == "tool" and "from" in turn):
+            answered = open_calls.pop(0) if open_calls else None
+            yield {"role": "tool", "tool_call_id": answered, "content": turn.get("content", turn.get("value"))}
+        elif "from" in turn and "role" not in turn:
+            yield {"role": _SPEAKERS.get(role, role), "content": turn.get("value")}
+        else:
+            yield message
 
 
 def _items(value: Any) -> list[Any] | None:
@@ -233,7 +264,7 @@ def _find_tools(data: Mapping[str, Any], request: Mapping[str, Any]) -> list[Any
     tools: list[Any] | None = None
     for place in _places(data, request):
         for key in ("tools", "functions"):
-            if (value := _unpacked(place.get(key))) is not None:
+            if (value := unpacked(place.get(key))) is not None:
                 if not isinstance(value, list):
                     raise BrokenError("wrong-type", f"`{key}` must be a list.")
                 tools = [*(tools or []), *value]
@@ -254,7 +285,7 @@ def _find_id(data: Mapping[str, Any], response: Any) -> str:
     return next((str(value) for value in written if isinstance(value, str | int) and str(value).strip()), "")
 
 
-def _unpacked(value: Any) -> Any:
+def unpacked(value: Any) -> Any:
     """The object or list of a JSON text, as some logs store requests; any other value is returned unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value

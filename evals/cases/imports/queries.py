@@ -4,8 +4,9 @@ A table has a column for the tool (`Tool Name`, `Expected tool(s)`) and one or s
 `User query`); an object has fields of such names: `{"query", "expectedTools": [names or calls], "id"?, "category"?,
 "context"?}`. A document may hold its one list of such objects under any key. An empty list, or `none` in a cell, means
 that no tool is right; an empty cell says nothing. A `context` is the conversation before the query: messages, or words.
-Where the calls stand in a field of their own (`answer`, `answers`, `ground_truth`), `tools` are what was offered, as
-xLAM, APIGen and When2Call have them: names, definitions, or JSON of these. Without definitions, name a catalog.
+Where there is a field for the answer (`answer`, `answers`, `ground_truth`), `tools` are what was offered, as xLAM and
+When2Call have them: names, definitions, or JSON of these. An answer in words says nothing of calls: such a row makes no
+case. Without definitions, name a catalog. Rows of deepeval, ragas and LangSmith have `input`, `user_input` or `inputs`.
 """
 
 from __future__ import annotations
@@ -17,24 +18,29 @@ from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog.tool_names import split_words
-from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.imports.context import LINE, NOT_OFFERED, CaseRow, Context, kind_of, letters_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.inspect_samples import expected_call, python_calls
 from toolbelt.evals.cases.imports.messages import Message, check_answers, check_messages, opening
+from toolbelt.evals.cases.imports.openai_log_records import in_roles, unpacked
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tables import SURPLUS
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
-from toolbelt.sources import parse_json
 
 NO_LABEL = "it does not say which tool is right"
 NO_PROMPT = "it has no prompt"
+IN_WORDS = "its answer is in words, beside tools that were offered; call them `expected_tools` if they are right"
+SEVERAL_TURNS = "one list of calls for several messages of the user"
 IN_PARENTHESES = "what stands in parentheses beside a prompt or a tool"
 OTHER_TABLES = "a row of a table without a column for the tool and one for the prompt"
 CONTEXT_IN_WORDS = "a context in words stands as a message of the user before the query"
 OPEN_CALL = "its context ends with a call that nobody answered"
-_TOOLS = re.compile(r"((expected|correct|right|target) )*((mcp )?(tool|function)s?( calls?| names?| ids?)?( s)?)")
+_TOOLS = re.compile(
+    r"((expected|correct|right|target|reference) )*((mcp )?(tool|function)s?( calls?| names?| ids?)?( s)?)"
+)
 _PROMPTS = re.compile(r"((test|example|sample|user) )*(prompt|query|queries|question|utterance)s?( s)?( \d+)?")
+_INPUTS = re.compile(r"(user )?input")
+"""Names of fields with the prompt, where no other field has it."""
 _IDS = re.compile(r"((test|case|task|scenario|query|prompt) )*id")
 _ANSWERS = re.compile(
     r"((expected|correct|right|target|gold|golden|reference) )*(answers?|calls?|labels?|outputs?)"
@@ -64,6 +70,7 @@ _PREFIX = re.compile(r"[^\W_]+(?=[\W_])")
 _NAMES_WITH_PREFIX = 3
 """Different names at least before what they all begin with counts as a prefix."""
 _CALL_MARKS = re.compile(r"</?(tool_?calls?|function_?call)>|```(json)?", re.IGNORECASE)
+_EMPTY: tuple[Any, ...] = (None, "", [])
 _MOST = 1000
 """Names of tools that are looked at for a prefix, and fields left aside that are counted."""
 
@@ -125,11 +132,11 @@ class Queries:
     def _entries(self, record: Record) -> Iterator[tuple[int, Any]]:
         data, place = record.data, _listed(record.data)
         if place is None:
-            yield record.line, data
+            yield record.line, _flat(data)
             return
         for index, entry in enumerate(data[place[0]] if place else data):
             line = record.document.find_line(*place, index) if record.document else None
-            yield line or record.line, entry
+            yield line or record.line, _flat(entry)
 
     def _cases(self, entry: Any, heading: str | None, context: Context) -> Iterator[CaseRow]:
         if not _is_query(entry):
@@ -137,8 +144,9 @@ class Queries:
             raise BrokenError("no-query", f"It needs two fields or columns: {wanted}.")
         field, offers = _label_fields(entry)
         if field is None:
-            raise UnmappedError(NO_LABEL, f"beside {offers}")
-        fields = [name for name in entry if _is_named(name, _PROMPTS)]
+            has_words = any(_is_named(name, _ANSWERS) and value not in _EMPTY for name, value in entry.items())
+            raise UnmappedError(IN_WORDS if has_words else NO_LABEL, f"beside {offers}")
+        fields = _prompt_fields(entry)
         prompts = [
             text for name in fields for text in self._prompts(entry[name], name, in_markdown=heading is not None)
         ]
@@ -148,9 +156,9 @@ class Queries:
         tags, history = [heading] if heading else [], []
         for name, value in entry.items():
             word = " ".join(split_words(str(name)))
-            if name in (field, offers, *fields) or value in (None, "", []):
+            if name in (field, offers, *fields) or value in _EMPTY:
                 continue
-            if word in _HISTORY:
+            if word in _HISTORY and not (isinstance(value, list) and isinstance(value[0], str)):
                 history = _history(value, context)
             elif word in _TAGS:
                 tags += [tag for tag in (value if isinstance(value, list) else [value]) if isinstance(tag, str)]
@@ -188,6 +196,10 @@ class Queries:
     def _prompts(self, value: Any, place: str, *, in_markdown: bool) -> list[str]:
         """The prompts of a field; in a cell of Markdown, each line is one, and each of several in quotes."""
         texts = [value] if isinstance(value, str) else [] if value is None else value
+        if isinstance(texts, list) and texts and all(isinstance(text, Mapping) for text in texts):  # ragas
+            texts = [text.get("content") for text in texts if text.get("type") == "human"]
+            if len(texts) != 1:
+                raise UnmappedError(SEVERAL_TURNS)
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise BrokenError("wrong-type", f"`{place}` must be a text, or a list of texts.")
         prompts: list[str] = []
@@ -217,7 +229,7 @@ class Queries:
             self._ignored[what] += 1
 
     def _expected(self, value: Any, place: str, context: Context) -> list[CaseRow]:
-        if isinstance(value, str):
+        if isinstance(value := unpacked(value), str):
             return self._written(value, context)
         if value is None or not isinstance(value, list | Mapping):
             raise UnmappedError(NO_LABEL)
@@ -267,8 +279,22 @@ def _field(entry: Mapping[str, Any], pattern: re.Pattern[str]) -> str | None:
     return max((name for name in entry if _is_named(name, pattern)), key=len, default=None)
 
 
+def _prompt_fields(entry: Mapping[str, Any]) -> list[str]:
+    named = [name for name in entry if _is_named(name, _PROMPTS)]
+    return named or [name for name in entry if _is_named(name, _INPUTS) and isinstance(entry[name], str | list)]
+
+
+def _flat(data: Any) -> Any:
+    """An example of LangSmith's as one object."""
+    inputs, outputs = (data.get("inputs"), data.get("outputs")) if isinstance(data, Mapping) else (None, None)
+    if not isinstance(inputs, Mapping) or not isinstance(outputs, Mapping):
+        return data
+    return {**({"id": data["id"]} if "id" in data else {}), **inputs, **outputs}
+
+
 def _is_query(data: Any) -> bool:
-    return isinstance(data, Mapping) and _field(data, _PROMPTS) is not None and any(_label_fields(data))
+    data = _flat(data)
+    return isinstance(data, Mapping) and bool(_prompt_fields(data)) and any(_label_fields(data))
 
 
 def _label_fields(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -282,11 +308,9 @@ def _label_fields(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
         return "answers", offers
     if labels:
         return max(labels, key=len), offers
-    answers = [name for name in entry if _is_named(name, _ANSWERS)]
-    if offers is not None:
-        label = next((name for name in answers if _answer(entry, name, offers) is not None), None)
-        if label is not None or _definitions(entry[offers]):
-            return label, offers
+    answers = [name for name in entry if _is_named(name, _ANSWERS) and entry[name] not in (None, "")]
+    if offers is not None and (answers or _definitions(entry[offers])):
+        return next((name for name in answers if _answer(entry, name, offers) is not None), None), offers
     return _field(entry, _TOOLS), None
 
 
@@ -300,7 +324,7 @@ def _answer(entry: Mapping[str, Any], field: str, offers: str | None) -> Any:
         value = [] if chosen in _NO_CALL_ANSWERS else entry["answers"].get(chosen)
     if isinstance(value, str):
         text = _CALL_MARKS.sub("", value).strip()
-        if text[:1] in ("[", "{") and (calls := _read_json(text)) is not None:
+        if (calls := unpacked(text)) is not text:
             return calls
         if (calls := python_calls(text)) is not None:
             return calls
@@ -317,11 +341,8 @@ def _is_choice(entry: Mapping[str, Any]) -> bool:
 
 def _definitions(value: Any) -> list[Any]:
     """The definitions of tools in a field, or in the JSON that it holds; empty where it holds names."""
-    value = _read_json(value) if isinstance(value, str) else value
-    entries = value if isinstance(value, list) else [value]
-    entries = [
-        _read_json(entry) if isinstance(entry, str) and entry.lstrip()[:1] == "{" else entry for entry in entries
-    ]
+    value = unpacked(value)
+    entries = [unpacked(entry) for entry in (value if isinstance(value, list) else [value])]
     return entries if entries and all(isinstance(entry, dict) for entry in entries) else []
 
 
@@ -334,16 +355,9 @@ def _names_of(value: Any) -> frozenset[str]:
     return frozenset(name.strip(_MARKS) for name in names if isinstance(name, str))
 
 
-def _read_json(text: str) -> Any:
-    try:
-        return parse_json(text, "").data
-    except InvalidFileError:
-        return None
-
-
 def _take_arguments(row: CaseRow, word: str, value: Any) -> bool:
     """Whether a field has the arguments of the one call, which it gets."""
-    value = _read_json(value) if isinstance(value, str) else value
+    value = unpacked(value)
     if not _ARGUMENTS.fullmatch(word) or not isinstance(value, Mapping) or "properties" in value:
         return False
     if len(row["expected"]) != 1 or "args" in row["expected"][0]:
@@ -372,24 +386,10 @@ def _history(value: Any, context: Context) -> list[Message]:
     if isinstance(value, str):
         context.report.note(CONTEXT_IN_WORDS)
         return [{"role": "user", "content": value}]
-    messages = check_messages(list(_in_roles(value)) if isinstance(value, list) else value, "context")
+    messages = check_messages(in_roles(value), "context")
     if check_answers([*messages, {"role": "user"}], "context") <= len(messages):
         raise UnmappedError(OPEN_CALL)
     return messages
-
-
-def _in_roles(messages: list[Any]) -> Iterator[Any]:
-    """Messages with `tool_use` and `tool_result` for roles, as Apify's cases have them, in OpenAI's."""
-    for number, message in enumerate(messages):
-        role = message.get("role") if isinstance(message, Mapping) else None
-        if role == "tool_use":
-            function = {"name": message.get("tool"), "arguments": message.get("input")}
-            call = {"id": f"call-{number}", "type": "function", "function": function}
-            yield {"role": "assistant", "content": None, "tool_calls": [call]}
-        elif role == "tool_result":
-            yield {"role": "tool", "tool_call_id": f"call-{number - 1}", "content": message.get("content")}
-        else:
-            yield message
 
 
 def _shared_prefix(names: set[str]) -> str:

@@ -68,3 +68,42 @@ def test_E3_other_shapes_are_refused(record: Any) -> None:
 def test_E3_a_response_without_items_is_none() -> None:
     with pytest.raises(UnmappedError, match="there is no response"):
         read_answer({"object": "response", "output": []})
+
+
+def turns(*pairs: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"from": speaker, "value": value} for speaker, value in pairs]
+
+
+def test_K6_turns_of_sharegpt_are_messages() -> None:
+    both = [{"name": "send_mail", "arguments": {"to": "Bob"}}, {"name": "get_weather", "arguments": {}}]
+    conversations = turns(
+        ("system", "Be brief."),
+        ("human", "Mail."),
+        ("function_call", json.dumps(both)),
+        ("observation", "sent"),
+        ("observation", "rain"),
+        ("gpt", "Done."),
+    )
+    record = {"conversations": conversations, "tools": json.dumps(TOOLS)}
+    assert looks_like_exchange(record)
+    exchange = read_exchange(record)
+    assert [message["role"] for message in exchange.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
+    made = exchange.messages[2]["tool_calls"]
+    assert [json.loads(call["function"]["arguments"]) for call in made] == [{"to": "Bob"}, {}]
+    assert [message["tool_call_id"] for message in exchange.messages[3:5]] == [call["id"] for call in made]
+    assert (exchange.answer, exchange.tools) == (None, TOOLS)
+
+
+@pytest.mark.parametrize("value", ["send it", "5", '{"arguments": {}}', "[]x"])
+def test_V6_a_turn_of_sharegpt_without_a_call_is_broken(value: str) -> None:
+    record = {"conversations": turns(("human", "Mail."), ("function_call", value))}
+    assert looks_like_exchange(record)
+    with pytest.raises(BrokenError):
+        read_exchange(record)

@@ -14,7 +14,15 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cases.imports.context import NOT_IN_CATALOG, NOT_OFFERED, OTHER_SPELLING, SEVERAL_SPELLINGS
 from toolbelt.evals.cases.imports.importer import ImportResult
-from toolbelt.evals.cases.imports.queries import CONTEXT_IN_WORDS, NO_LABEL, NO_PROMPT, OPEN_CALL, OTHER_TABLES
+from toolbelt.evals.cases.imports.queries import (
+    CONTEXT_IN_WORDS,
+    IN_WORDS,
+    NO_LABEL,
+    NO_PROMPT,
+    OPEN_CALL,
+    OTHER_TABLES,
+    SEVERAL_TURNS,
+)
 
 PUSH, LOG, READ = ("git/git_push",), ("git/git_log",), ("file/read", "web/read")
 
@@ -266,7 +274,7 @@ def test_E3_definitions_that_were_offered_are_no_label(tmp_path: Path) -> None:
     labelled = offered | {"answer": "git_push"}
     imported = import_text(tmp_path, [offered, labelled, offered | {"answer": "It was sent."}], "cases.json")
     assert [labels(case) for case in cases(tmp_path / "out")] == [[PUSH]]
-    assert imported.left_out == {NO_LABEL: 2}
+    assert imported.left_out == {NO_LABEL: 1, IN_WORDS: 1}
 
 
 def test_E3_names_alone_need_a_catalog(tmp_path: Path) -> None:
@@ -346,19 +354,22 @@ def test_K6_tools_beside_an_answer_are_what_was_offered(
     assert (imported.left_out, imported.drafts) == ({}, 0)
 
 
-def test_K6_names_beside_an_answer_are_offered_and_beside_words_the_label(tmp_path: Path) -> None:
+def test_K6_names_beside_an_answer_are_offered_and_beside_words_say_nothing(tmp_path: Path) -> None:
     names = ["git_push", "git_log"]
     entries = [
         {"query": "Send it.", "available_tools": names, "answer": "git_push"},
         {"query": "Send both.", "tools": names, "answer": "Both were sent."},
         {"query": "Read it.", "tools": names, "answer": "git_log, git_push"},
         {"query": "Open it.", "tools": ["git_push"], "answers": [{"name": "git_log"}]},
+        {"query": "Hello!", "tools": names, "answer": "no call"},
+        {"query": "Send it now.", "tools": ["git_push"], "answer": ""},
+        {"query": "Send this.", "expected_tools": ["git_push"], "answer": "It was sent."},
     ]
     imported = import_text(tmp_path, entries, "rows.json")
     read = [(labels(case), case.offered) for case in cases(tmp_path / "out")]
     offered = ("git/git_push", "git/git_log")
-    assert read == [([PUSH], offered), ([PUSH, LOG], None), ([LOG, PUSH], offered)]
-    assert imported.left_out == {NOT_OFFERED: 1}
+    assert read == [([PUSH], offered), ([LOG, PUSH], offered), ([], offered), ([PUSH], None), ([PUSH], None)]
+    assert imported.left_out == {NOT_OFFERED: 1, IN_WORDS: 1}
     assert mentions(noted(imported), "answer (1)")
 
 
@@ -388,6 +399,51 @@ def test_K6_a_field_of_a_label_that_is_not_read_is_noted(tmp_path: Path) -> None
     imported = import_text(tmp_path, [{"query": "Send it.", "expected_tools": calls}], "rows.json")
     assert rows(tmp_path / "out")[0]["expected"] == [{"tool": "git/git_push"}] * 2
     assert mentions(noted(imported), "`output`", "`payload`", "`parameters`")
+
+
+RAGAS_CALLS = [{"name": "git_push", "args": {"remote": "origin"}}]
+RAGAS = {
+    "user_input": [
+        {"content": "Send it.", "type": "human"},
+        {"content": "", "type": "ai", "tool_calls": RAGAS_CALLS},
+        {"content": "Sent.", "type": "tool"},
+    ],
+    "reference": "It is sent.",
+    "reference_tool_calls": RAGAS_CALLS,
+}
+DEEPEVAL_CALL = {"name": "git_push", "type": "FUNCTION", "inputParameters": {"remote": "origin"}}
+DEEPEVAL = {
+    "input": "Send it.",
+    "actual_output": None,
+    "expected_output": "It is sent.",
+    "context": ["A remote is a place."],
+    "tools_called": [{"name": "git_log", "type": "FUNCTION"}],
+    "expected_tools": [DEEPEVAL_CALL],
+}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(RAGAS, id="ragas"),
+        pytest.param(DEEPEVAL, id="deepeval"),
+        pytest.param({**DEEPEVAL, "expected_tools": json.dumps([DEEPEVAL_CALL])}, id="deepeval-in-csv"),
+        pytest.param(
+            {"id": "e-1", "inputs": {"question": "Send it."}, "outputs": {"expected_tools": RAGAS_CALLS}},
+            id="langsmith",
+        ),
+    ],
+)
+def test_K6_rows_of_other_programs_say_what_is_expected(tmp_path: Path, row: dict[str, Any]) -> None:
+    import_text(tmp_path, [row], "rows.json")
+    (read,) = rows(tmp_path / "out")
+    calls = [{"tool": "git/git_push", "args": {"remote": "origin"}}]
+    assert (read["query"], read["expected"], read.get("draft")) == ("Send it.", calls, None)
+
+
+def test_V6_a_conversation_of_several_turns_has_no_single_label(tmp_path: Path) -> None:
+    more = {**RAGAS, "user_input": [*RAGAS["user_input"], {"content": "And again.", "type": "human"}]}
+    assert import_text(tmp_path, [RAGAS, more], "rows.json").left_out == {SEVERAL_TURNS: 1}
 
 
 @pytest.mark.parametrize("answer", ["get_time", [GIFTS]])
