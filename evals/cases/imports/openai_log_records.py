@@ -237,7 +237,7 @@ def _in_roles(messages: list[Any]) -> Iterator[Any]:
             answered = open_calls.pop(0) if open_calls else None
             yield {"role": "tool", "tool_call_id": answered, "content": turn.get("content", turn.get("value"))}
         elif "from" in turn and "role" not in turn:
-            yield {"role": _SPEAKERS.get(role, role), "content": turn.get("value")}
+            yield {"role": _SPEAKERS.get(str(role), role), "content": turn.get("value")}
         else:
             yield message
 
