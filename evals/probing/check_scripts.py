@@ -33,7 +33,7 @@ from toolbelt.evals.probing.script import (
     tool_result,
     user_message,
 )
-from toolbelt.providers.chat import Failure, ModelError, Usage
+from toolbelt.providers.chat import Failure, ModelError
 
 
 def one_tool(tools: ProbeTools) -> CheckScript:
@@ -42,7 +42,7 @@ def one_tool(tools: ProbeTools) -> CheckScript:
     Some servers fail as soon as a request holds a tool, so a server failure is treated the same way. The server may
     only have been down, so the tool counts as refused only if the request fails again after one without tools works.
 
-    If nothing is called, the usage reported for a request with more tools shows whether the server sees tools at all.
+    If nothing is called, or only in words, the usage of a request with more tools shows whether the server sees tools.
     """
     expected = RequestedCall("get_weather", {"city": "Oslo"})
     request = CheckRequest(user_message(instruction(expected)), tools.offer("get_weather"))
@@ -50,12 +50,12 @@ def one_tool(tools: ProbeTools) -> CheckScript:
 
     def script(answers: Sequence[ReplyOrError]) -> Step:
         match list(answers):
-            case [Reply(calls=(), usage=Usage(prompt_tokens=int()))]:
+            case [Reply(calls=()) | ModelError(failure=Failure.CALL_IN_TEXT) as first] if first.usage.prompt_tokens:
                 return CheckRequest(request.messages, tools.offer_long_prompt())
-            case [Reply(), ModelError(failure=Failure.TOOLS_NOT_SEEN) as unseen]:
+            case [_, ModelError(failure=Failure.TOOLS_NOT_SEEN) as unseen]:
                 return judge_failure(unseen)
-            case [Reply() as reply, *_]:
-                return plain.next_step([reply])
+            case [Reply() | ModelError(failure=Failure.CALL_IN_TEXT) as first, *_]:
+                return plain.next_step([first])
         if not answers or not isinstance(refusal := answers[0], ModelError) or not _may_be_for_tools(refusal):
             return plain.next_step(answers)
         is_plain_refusal = refusal.failure is not Failure.UNAVAILABLE

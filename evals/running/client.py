@@ -190,9 +190,8 @@ class RetryingClient:
             self._adapt(reply, failed, cuts)
             if reply is not None:
                 reply, note = take_note(reply, own_tokens, self.window)
-                failed = find_text_fault(request, reply)
-                if is_opening and failed is None:
-                    failed = find_fault(request, reply, own_tokens)
+                failed = find_fault(request, reply, own_tokens) if is_opening else None
+                failed = failed or find_text_fault(request, reply)  # who saw no tools may still repeat a call
             cost = self._cost(reply, failed, least)
             self.budget.settle(booked, cost)
             mark: ResponseMark | None = None

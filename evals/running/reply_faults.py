@@ -85,7 +85,7 @@ def find_fault(request: Request, reply: Reply, own_tokens: int) -> ReplyFault | 
         reply: What came.
         own_tokens: The prompt's tokens with its definitions, as counted here.
     """
-    if not reply.text.strip() and not reply.calls and reply.usage.completion_tokens == 0:
+    if not (reply.text + reply.thoughts).strip() and not reply.calls and reply.usage.completion_tokens == 0:
         return ReplyFault(Failure.BROKEN_ANSWER, _EMPTY, latency_seconds=reply.latency_seconds, usage=reply.usage)
     seen = _prompt_tokens(reply)
     if seen is None or seen >= _LEAST_SHARE * own_tokens or request.offer.tokens <= CHECKED_TOKENS:

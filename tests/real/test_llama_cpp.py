@@ -24,6 +24,8 @@ _HERE = Path(__file__).resolve().parent
 _REPORT = Path("build/real")
 """Where the report of the suite is left, from the folder that the tests are run in."""
 _MODEL = "openai/smollm2-135m"
+_PATIENT = ("--max-tokens", "96", "--timeout", "600")
+"""Of every request: one thread of a busy machine writes a few tokens a second."""
 _CONFIG = f"""\
 models:
   - name: {_MODEL}
@@ -66,7 +68,7 @@ def _toolbelt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 def _eval(folder: Path, address: str, *arguments: str) -> tuple[int, dict[str, Any]]:
     """The exit code and the document of an eval of the real model and the word-matching baseline beside it."""
     models = ("--model", _MODEL, "--model", "local/bm25", "--api-base", address, "--max-concurrency", "1")
-    ended = _toolbelt(folder, "eval", "run", *models, "--max-tokens", "96", "--timeout", "600", *arguments, "--json")
+    ended = _toolbelt(folder, "eval", "run", *models, *_PATIENT, *arguments, "--json")
     assert ended.stdout, ended.stderr
     return ended.returncode, json.loads(ended.stdout)
 
@@ -85,7 +87,7 @@ def test_E4_a_server_that_drops_the_tools_is_stopped_and_not_scored(without_tool
 
 
 def test_E4_the_probe_says_first_that_the_tools_are_not_seen(without_tools: str, tmp_path: Path) -> None:
-    ended = _toolbelt(tmp_path, "model", "probe", "--model", _MODEL, "--api-base", without_tools, "--json")
+    ended = _toolbelt(tmp_path, "model", "probe", "--model", _MODEL, "--api-base", without_tools, *_PATIENT, "--json")
     (probe,) = json.loads(ended.stdout)["probes"]
     assert ended.returncode == 3
     assert [(check["key"], check["outcome"]) for check in probe["checks"]] == [("one_tool", "tools_not_seen")]
@@ -99,7 +101,7 @@ def test_a_weak_model_is_scored_beside_the_baseline(with_tools: str, tmp_path: P
 
 
 def test_the_probe_ends_within_its_token_limit(with_tools: str, tmp_path: Path) -> None:
-    ended = _toolbelt(tmp_path, "model", "probe", "--model", _MODEL, "--api-base", with_tools, "--json")
+    ended = _toolbelt(tmp_path, "model", "probe", "--model", _MODEL, "--api-base", with_tools, *_PATIENT, "--json")
     assert ended.returncode in (0, 3)
 
 

@@ -188,6 +188,13 @@ def _blind(asked: Asked) -> dict[str, Any]:
     return replies.no_call(replace(asked, body=body, size=len(json.dumps(body))))
 
 
+def _blind_repeats(asked: Asked) -> dict[str, Any]:
+    """The same, and the model writes the call that the user's message describes."""
+    data = _blind(asked)
+    data["choices"][0]["message"]["content"] = f'{asked.tools[0]}(city = "Oslo")'
+    return data
+
+
 async def _blind_until(request: web.BaseRequest, asked: Asked) -> web.StreamResponse:
     """Drops the tools of that many requests, then able."""
     return _json(_blind(asked) if asked.before < asked.number else able(asked))
@@ -386,6 +393,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "overflow": _refuse(400, "This model's maximum context length is 10 tokens.", "context_length_exceeded"),
     "window": _window(replies.pick_first),
     "blind": _always(_blind),
+    "blind-repeats": _always(_blind_repeats),
     "blind-until": _blind_until,
     "unparsed": _always(replies.call_in_text),
     "unparsed-thoughts": _always(replies.call_in_thoughts),

@@ -127,6 +127,8 @@ def test_E8_a_killed_probe_goes_on_and_asks_again_only_what_was_under_way(
         ("able-after-errors-2", {}, {"tool_calling": True, "parallel_calls": True, "tool_choice": True}),
         ("able-limited-5", {}, {"tool_calling": True, "parallel_calls": True, "tool_choice": True}),
         ("blind", {FIRST: UNSEEN}, {}),
+        ("blind-repeats", {FIRST: UNSEEN}, {}),
+        ("unparsed", {FIRST: UNKNOWN}, {}),
         (
             "able-cut-3000",
             ALL_BUT_CACHED | {"tools_64": CheckOutcome.FAILS, "tools_128": UNSEEN, "tools_256": UNSEEN},

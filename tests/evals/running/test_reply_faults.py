@@ -51,6 +51,7 @@ TEXT = "I cannot do that."
         pytest.param(Reply("", usage=Usage(1200, 9)), 10, None, id="nothing-after-some-thought"),
         pytest.param(Reply("", usage=Usage(1200, None)), 10, None, id="nothing-and-no-usage"),
         pytest.param(Reply("No.", usage=Usage(1200, 0)), 10, None, id="text-of-a-server-that-counts-wrongly"),
+        pytest.param(Reply(thoughts="No.", usage=Usage(1200, 0)), 10, None, id="thoughts-of-one"),
     ],
 )
 def test_E4_a_reply_that_is_none(reply: Reply, tools: int, fault: Failure | None) -> None:
