@@ -23,7 +23,7 @@ from toolbelt.evals.run import Run
 from toolbelt.evals.running.engine_choice import ONE_PROCESS, parse_engine
 from toolbelt.evals.running.merging import merge_shards
 from toolbelt.evals.running.own_thread import run_outside_loop
-from toolbelt.evals.running.plan import CaseFilter, RunSettings, without_secrets
+from toolbelt.evals.running.plan import CaseFilter, RunSettings
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.run_names import LATEST
@@ -34,7 +34,7 @@ from toolbelt.evals.setup.reporting import CallbackReporter, RunNote
 from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
-from toolbelt.providers.endpoints import Transport, find_transport
+from toolbelt.providers.endpoints import Transport, find_transport, without_secrets
 
 
 def run_eval(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -18,6 +18,7 @@ from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice, pars
 from toolbelt.evals.running.ranges import Range
 from toolbelt.evals.running.shards import Shard, parse_shard
 from toolbelt.evals.running.store import DEFAULT_FILE
+from toolbelt.models.facts import EFFORTS
 from toolbelt.providers.endpoints import Transport
 from toolbelt.render.screen import notify
 
@@ -35,6 +36,12 @@ class CommaList(click.types.StringParamType):
 
     name = "text"
     envvar_list_splitter: ClassVar[str] = ","
+
+
+def split_commas(values: Iterable[str]) -> tuple[str, ...]:
+    """Each of what was given with commas between, once; a list of nothing is an empty name, which none has."""
+    named = [part.strip() for value in values for part in value.split(",")]
+    return tuple(dict.fromkeys(filter(None, named))) or tuple(named[:1])
 
 
 class ShardType(click.ParamType[Shard]):
@@ -132,6 +139,16 @@ _response_options = (
 details_option = option(
     "--details", is_flag=True, help="Show every measure of each arm: outcomes, coverage, abstention, latency, tokens."
 )
+_EFFORT = "How much a model reasons before it answers: none, minimal, low, medium, high, xhigh or max, as it takes them"
+efforts_option = option(
+    "--effort",
+    "efforts",
+    type=CommaList(),
+    multiple=True,
+    metavar="E",
+    help=f"{_EFFORT}; again or with commas for more, each an arm of its own.  [default: the provider's]",
+)
+effort_option = option("--effort", type=Choice(EFFORTS), metavar="E", help=f"{_EFFORT}.  [default: the provider's]")
 _MARGIN_HELP = "Share of cases that may be lost: 0.02 is two percentage points."
 margin_option = option(
     "--margin",

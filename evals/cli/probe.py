@@ -10,7 +10,7 @@ import click
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.evals.cli.options import CommaList, asking_options, store_option
+from toolbelt.evals.cli.options import CommaList, asking_options, split_commas, store_option
 from toolbelt.evals.cli.probe_preparing import (
     PreparedProbe,
     ProbeOptions,
@@ -111,8 +111,8 @@ def probe(
     """
     options = ProbeOptions(
         models=models,
-        checks=_split_commas(checks),
-        required=_split_commas(required),
+        checks=split_commas(checks),
+        required=split_commas(required),
         asking=asking,
         max_tokens=max_tokens,
         fresh=fresh,
@@ -135,12 +135,6 @@ def probe(
     elif len(results) > 1:
         show_blocks([Note(""), *probes_view(results)])
     return find_exit_code(results, prepared, options)
-
-
-def _split_commas(values: Sequence[str]) -> tuple[str, ...]:
-    """Each of what was given with commas between, once; a list of nothing is an empty name, which none has."""
-    named = [part.strip() for value in values for part in value.split(",")]
-    return tuple(dict.fromkeys(filter(None, named))) or tuple(named[:1])
 
 
 def _show_estimates(prepared: Sequence[PreparedProbe], *, as_json: bool) -> None:

@@ -21,14 +21,13 @@ from toolbelt.evals.probing.results import ProbeResult, total_cost
 from toolbelt.evals.probing.runner import ProbeSettings
 from toolbelt.evals.running.client import RetryPolicy
 from toolbelt.evals.running.overflow import ModelLimits
-from toolbelt.evals.running.plan import without_secrets
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
-from toolbelt.providers.endpoints import check_name
+from toolbelt.providers.endpoints import check_name, without_secrets
 from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter

@@ -20,10 +20,12 @@ from toolbelt.evals.cli.options import (
     case_filter_options,
     dataset_option,
     details_option,
+    efforts_option,
     execution_options,
     margin_option,
     notify_environment,
     range_type,
+    split_commas,
     store_option,
 )
 from toolbelt.evals.cli.run_end import show_end, write_report
@@ -34,12 +36,14 @@ from toolbelt.evals.execution import (
     estimate_eval,
     start_run,
 )
-from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter, RunSettings, without_secrets
+from toolbelt.evals.running.plan import SETTING_RANGES, CaseFilter, RunSettings
 from toolbelt.evals.running.rounds import Decision
 from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.setup.asking import ExecutionOptions
 from toolbelt.evals.toolsets.suites import spell_suite
+from toolbelt.evals.toolsets.variants.variant import add_efforts
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import without_secrets
 from toolbelt.render.screen import print_json, show_blocks
 
 _execution_options = execution_options(
@@ -56,7 +60,7 @@ _SECTIONS = {
     ),
     "Until decided": (*("until_decided", "baseline", "margin"),),
     "How models are asked": (
-        *("api_base", "transport", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
+        *("api_base", "transport", "efforts", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config", "engine"),
     ),
     "Recorded responses": ("response_cache", "offline"),
@@ -73,6 +77,7 @@ _SECTIONS = {
         "toolbelt eval run",
         "toolbelt eval run --model gpt-4o-mini,local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
         "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
+        "toolbelt eval run --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --effort none,high",
         "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
         "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
         "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --shard 3/8",
@@ -157,6 +162,7 @@ _SECTIONS = {
     help="With --until-decided: a baseline or run that arms are compared with.  [default: the arms with each other]",
 )
 @margin_option
+@efforts_option
 @option(
     "--temperature",
     type=range_type(SETTING_RANGES["sampling.temperature"]),
@@ -212,6 +218,7 @@ def run(
     until_decided: bool,
     baseline: str | None,
     margin: float,
+    efforts: tuple[str, ...],
     temperature: float | None,
     max_tokens: int | None,
     tool_choice: str | None,
@@ -235,11 +242,12 @@ def run(
     unscored, with the outcome context_overflow. `toolbelt model inspect` shows what is known of a model.
     """
     chosen_suite, chosen_toolsets = _choose_toolsets(suite, toolsets)
+    levels = split_commas(efforts)
     settings = RunSettings(
         filter=case_filter,
         epochs=epochs,
         seed=seed,
-        sampling=Sampling(temperature, seed, tool_choice, max_tokens),
+        sampling=Sampling(temperature, seed, tool_choice, max_tokens, levels[0] if len(levels) == 1 else None),
         request_limit=request_limit,
         api_base=without_secrets(execution.api_base),
         suite=chosen_suite,
@@ -251,7 +259,7 @@ def run(
         dataset=dataset,
         models=models or DEFAULT_MODELS,
         toolsets=chosen_toolsets,
-        variants=variants,
+        variants=add_efforts(split_commas(variants), levels) if levels[1:] else variants,
         settings=settings,
         catalog=catalog,
         config=config,

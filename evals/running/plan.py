@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from toolbelt.errors import NotFoundError
 from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.rounds import Decision, read_decision
@@ -16,6 +17,7 @@ from toolbelt.evals.running.shards import Shard
 from toolbelt.evals.running.top_up import TopUp, read_top_up
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
+from toolbelt.models.facts import EFFORTS
 from toolbelt.providers.chat import Sampling
 
 
@@ -119,6 +121,7 @@ class RunSettings:
 
     Raises:
         OutOfRangeError: a number is not allowed, see `SETTING_RANGES`.
+        NotFoundError: no provider knows that effort.
     """
 
     filter: CaseFilter = CaseFilter()
@@ -134,6 +137,8 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         refuse_outside(SETTING_RANGES, self)
+        if (effort := self.sampling.effort) is not None and effort not in EFFORTS:
+            raise NotFoundError("effort", effort, EFFORTS)
 
 
 _STORED_TYPES: Mapping[str, type] = {
@@ -179,6 +184,7 @@ class Plan(RunSettings):
             `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
         limits: Of each model, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
+        params: By model, further fields of its requests, as the project states them.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
         served: By toolset that is one loadout over tools of MCP servers, the digest of the list that `toolbelt serve`
             offers with that loadout (rule M5).
@@ -203,6 +209,7 @@ class Plan(RunSettings):
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -239,6 +246,11 @@ class Plan(RunSettings):
     def per_arm(self) -> int:
         """The number of trials of each arm."""
         return self.epochs * self.asked_cases
+
+    def sampling_of(self, arm: Arm) -> Sampling:
+        """How an arm's model is asked."""
+        params = {**self.params.get(arm.model, {}), **(self.sampling.params or {})}
+        return replace(self.sampling, effort=arm.changes.effort or self.sampling.effort, params=params or None)
 
     def planned_of(self, arm: int) -> int:
         """The number of trials of an arm, by its place; that of each, but where some were asked further."""
@@ -281,9 +293,10 @@ class Plan(RunSettings):
         data["toolsets"] = list(dict.fromkeys(arm.toolset for arm in self.arms))
         data["variants"] = list(dict.fromkeys(arm.variant for arm in self.arms))
         data["settings"] = {
-            **{key: value for key, value in asdict(self.sampling).items() if value is not None},
+            **self.sampling.stated,
             "request_limit": self.request_limit,
             "tokenizer": self.tokenizer,
+            **({"model_params": self.params} if self.params else {}),
             **({"api_base": self.api_base} if self.api_base else {}),
             **({"without_role": self.without_role} if self.without_role else {}),
             **({"drafts": self.drafts} if self.drafts else {}),
@@ -302,7 +315,7 @@ class Plan(RunSettings):
             "catalog_name",
             *(
                 key
-                for key in ("served", "tools", "shard", "shard_cases", "merged", "decision", "top_up")
+                for key in ("params", "served", "tools", "shard", "shard_cases", "merged", "decision", "top_up")
                 if not getattr(self, key)
             ),
         ):
@@ -346,6 +359,7 @@ class Plan(RunSettings):
             code=data.get("code", {}),
             suite=data.get("suite", ""),
             limits=read_model_limits(data),
+            params=data.get("params", {}),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
             served=data.get("served", {}),
@@ -379,12 +393,3 @@ class Done(Collection[int]):
 
     def __len__(self) -> int:
         return self._count
-
-
-def without_secrets(address: str | None) -> str | None:
-    """An address without user, password, query and fragment, as these may hold a key."""
-    if address is None:
-        return None
-    head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")
-    host, slash, path = rest.partition("/")
-    return f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"

@@ -124,7 +124,8 @@ class ProcessEngine:
         if trial.arm not in self._comparable:
             return trial.number
         offer = self.trial_runners[trial.arm].find_fixed_offer(trial, self.cases.case(trial.case))
-        return trial.number if offer is None else (self.plan.arms[trial.arm].model, offer.tools)
+        arm = self.plan.arms[trial.arm]
+        return trial.number if offer is None else (arm.model, arm.changes.effort, offer.tools)
 
     def _find_asked(self, trials: Iterable[Trial], done: Collection[int]) -> TrialRecord | None:
         """The first of the trials that asked, and had an answer."""

@@ -262,7 +262,7 @@ def make_trial_runners(
         )
         runners.append(
             TrialRunner(
-                *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling, plan.request_limit),
+                *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling_of(arm.arm), plan.request_limit),
                 plan.fit_guard(model),
                 in_threads=(search := arm.arm.spec.search) is not None and search.rank.asks_model,
             )

@@ -19,14 +19,14 @@ from toolbelt.evals.responses.recorded import ModelResponses, RecordedResponses
 from toolbelt.evals.running.client import Budget, RetryPolicy
 from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice, refuse_missing_extra
 from toolbelt.evals.running.pace import Pace
-from toolbelt.evals.running.plan import Plan, without_secrets
+from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.process_engine import ProcessEngine
 from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.runner import CaseSource, RunWatcher
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners
 from toolbelt.evals.setup.inputs import RunInputs
-from toolbelt.providers.endpoints import Transport, find_origin
+from toolbelt.providers.endpoints import Transport, find_origin, without_secrets
 from toolbelt.providers.known_keys import find_keys
 
 if TYPE_CHECKING:

@@ -110,6 +110,11 @@ def make_plan(
         drafts=drafts,
         code={"toolbelt": __version__, **read_code(Path())},
         limits=limits,
+        params={
+            model: own.params
+            for model in dict.fromkeys(models)
+            if (own := project.models.find_project_model(model)) is not None and own.params
+        },
         left_out=left_out,
         tools=inputs.tool_digests,
         served=find_serving_digests(project, inputs.catalog, specs),

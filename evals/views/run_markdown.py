@@ -39,6 +39,7 @@ _OPTIONS = {
     "tags": "--tag",
     "ids": "--case",
     "limit": "--limit",
+    "effort": "--effort",
     "temperature": "--temperature",
     "tool_choice": "--tool-choice",
     "max_tokens": "--max-tokens",

@@ -53,6 +53,8 @@ SAMPLINGS = (
     Sampling(0.0, 7, "required", 99),
     Sampling(tool_choice="tool_1"),
     Sampling(0.5, tool_choice="auto"),
+    Sampling(effort="high"),
+    Sampling(1.0, effort="none", params={"top_p": 0.9, "chat_template_kwargs": {"enable_thinking": False}}),
 )
 OFFERS = (make_offer(0), make_offer(3), make_offer(2, additionalProperties=False))
 

@@ -45,6 +45,15 @@ def test_X1_settings_and_definitions_are_sent(choice: str, sent: object) -> None
     }
 
 
+def test_V5_effort_and_further_fields_are_sent_as_they_were_given() -> None:
+    params = {"top_p": 0.9, "chat_template_kwargs": {"enable_thinking": False}}
+    body = json.loads(chat_body("m", ChatRequest(HELLO, TOOLS, Sampling(effort="low", params=params))))
+    assert {key: body[key] for key in body.keys() - {"model", "messages", "tools"}} == {
+        "reasoning_effort": "low",
+        **params,
+    }
+
+
 def test_X1_definitions_are_written_once() -> None:
     tools = ToolDefinitions(TOOLS.definitions)
     chat_body("m", ChatRequest(HELLO, tools))

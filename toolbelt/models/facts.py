@@ -14,6 +14,8 @@ measure: for a third of the models in litellm's table it is as long as the whole
 """
 BY_RULES = "provider rules"
 """The source of a limit that belongs to the API, not to the model."""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""How much a model may be asked to reason, in the words of providers, least first; each model takes some of them."""
 LARGEST_RESERVE = 0.25
 """The default reserve is at most this share of the window: 4k and 8k windows would have little or nothing left."""
 

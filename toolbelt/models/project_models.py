@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.findings import Finding
 from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.models.facts import ModelPrices, prices_data
+from toolbelt.models.facts import EFFORTS, ModelPrices, prices_data
 from toolbelt.models.recommended import RecommendedKind, parse_recommended
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
@@ -37,6 +38,9 @@ class ProjectModel:
         caching: Whether the provider caches prompts.
         prices: Of a million tokens.
         toolset: Name of the recommended toolset, as `models.recommended` reads it.
+        sampling: Whether it takes a temperature while it reasons.
+        efforts: How much it may be asked to reason, see `toolbelt.models.facts.EFFORTS`; empty if it does not reason.
+        params: Further fields of its requests, as plain values; fields that an eval decides are not among them.
     """
 
     name: str
@@ -52,6 +56,9 @@ class ProjectModel:
     caching: bool | None = None
     prices: ModelPrices | None = None
     toolset: str | None = None
+    sampling: bool | None = None
+    efforts: tuple[str, ...] | None = None
+    params: Mapping[str, Any] | None = None
 
     @property
     def calls_tools(self) -> bool | None:
@@ -123,6 +130,21 @@ MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
             "`auto` then chooses that loadout, or for full the whole catalog, unless it cannot fit.",
             ("loadout", "tool_set"),
         ),
+        "sampling": KeySpec(
+            Kind.SWITCH, "Whether it takes a temperature while it reasons.", ("temperature", "supports_sampling_params")
+        ),
+        "efforts": KeySpec(
+            Kind.NAMES,
+            "How much it may be asked to reason, of none, minimal, low, medium, high, xhigh and max; an empty list if "
+            "it does not reason.",
+            ("reasoning_effort", "reasoning_effort_levels", "effort"),
+        ),
+        "params": KeySpec(
+            Kind.FIELDS,
+            "Further fields of every request that an eval sends it, such as `{top_p: 0.9}`; what an option says, such "
+            "as a temperature, is not among them.",
+            ("parameters", "extra_body", "model_kwargs"),
+        ),
     }
 )
 """Each key is the field of `ProjectModel` with that name."""
@@ -144,6 +166,16 @@ PRICE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
 )
 """Each key is the field of `ModelPrices` with that name."""
 REQUIRED_PRICES = ("input", "output")
+NOT_PARAMS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("model", "messages", "input", "tools", "stream", "n"), "an eval decides it"),
+        **dict.fromkeys(("temperature", "seed"), "it is an option: --{}"),
+        **dict.fromkeys(("max_tokens", "max_completion_tokens", "max_output_tokens"), "it is an option: --max-tokens"),
+        **dict.fromkeys(("reasoning_effort", "reasoning"), "it is an option: --effort"),
+        "tool_choice": "it is an option: --tool-choice",
+    }
+)
+"""Fields that are none of a model's `params`, and why."""
 _FORM = "a model's name, or a mapping with its `name` and facts about it"
 
 
@@ -213,22 +245,22 @@ def _read_model(item: Section, known: Known) -> ProjectModel | None:
         [name] = item.value
         item.add_error("wrong-type", f"{item.label}: write `name: {name}`, and the facts beside it.")
         return None
-    fields: dict[str, Any] = {}
-    for key, value in item.read_fields(MODEL_KEYS, "model").items():
-        match MODEL_KEYS[key].kind:
-            case Kind.TEXT:
-                fields[key] = value.read_text()
-            case Kind.SWITCH:
-                fields[key] = value.read_bool() is True
-            case Kind.COUNT:
-                fields[key] = value.read_int(least=1, allow_float=True)
-            case Kind.PRICES:
-                fields[key] = _read_prices(value)
-            case Kind.TOOLSET:
-                fields[key] = _read_recommended(value, known)
+    written = item.read_fields(MODEL_KEYS, "model").items()
+    fields: dict[str, Any] = {key: _READERS[MODEL_KEYS[key].kind](value, known) for key, value in written}
     if item.value.get("name") is None:
         item.add_error("missing-key", f"{item.label}: a model says in `name` how it is asked for.")
     return ProjectModel(**fields) if fields.get("name") else None
+
+
+_READERS: Mapping[Kind, Callable[[Section, Known], Any]] = {
+    Kind.TEXT: lambda value, _: value.read_text(),
+    Kind.SWITCH: lambda value, _: value.read_bool() is True,
+    Kind.COUNT: lambda value, _: value.read_int(least=1, allow_float=True),
+    Kind.PRICES: lambda value, _: _read_prices(value),
+    Kind.TOOLSET: lambda value, known: _read_recommended(value, known),  # noqa: PLW0108  it stands below
+    Kind.NAMES: lambda value, _: tuple(value.read_names(None, EFFORTS, "effort")),
+    Kind.FIELDS: lambda value, _: _read_params(value),
+}
 
 
 def _is_keyed_by_name(value: Mapping[str, Any]) -> bool:
@@ -250,6 +282,25 @@ def _read_prices(section: Section) -> ModelPrices | None:
     if any(fields.get(key) is None for key in REQUIRED_PRICES):
         return None
     return ModelPrices(**fields)  # type: ignore[arg-type]
+
+
+def _read_params(section: Section) -> Mapping[str, Any] | None:
+    params = section.read_mapping(wanted=Kind.FIELDS.value) or {}
+    for name, value in params.items():
+        place = section.child(name)
+        if (reason := NOT_PARAMS.get(str(name))) is not None:
+            place.add_error("not-a-param", f"{place.label}: {name!r} cannot be among `params`: {reason.format(name)}.")
+        elif not isinstance(name, str) or not _is_json(value):
+            place.add_wrong_type("a value that JSON can hold, under a name")
+    return params or None
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _read_recommended(section: Section, known: Known) -> str | None:

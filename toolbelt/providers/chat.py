@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -48,13 +48,22 @@ class Sampling:
         temperature: 0 for the likeliest answer.
         seed: For providers that take one.
         tool_choice: `auto`, `required`, `none`, or a tool's wire name.
-        max_tokens: The longest answer, in tokens.
+        max_tokens: The longest answer, in tokens; of a model that reasons, with its reasoning.
+        effort: How much it reasons, in the provider's words: see `toolbelt.models.facts.EFFORTS`.
+        params: Further fields of the request's body, as plain values of JSON.
     """
 
     temperature: float | None = None
     seed: int | None = None
     tool_choice: str | None = None
     max_tokens: int | None = None
+    effort: str | None = None
+    params: Mapping[str, Any] | None = None
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What is not left to the provider."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
 
 class Failure(StrEnum):

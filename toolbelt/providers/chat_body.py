@@ -43,8 +43,13 @@ def chat_body(model: str, request: ChatRequest, provider: str = "openai") -> byt
 
 def sampling_fields(sampling: Sampling) -> dict[str, Any]:
     """The settings that are not left to the provider, but for the tool choice."""
-    fields = {"temperature": sampling.temperature, "seed": sampling.seed, "max_tokens": sampling.max_tokens}
-    return {name: value for name, value in fields.items() if value is not None}
+    fields = {
+        "temperature": sampling.temperature,
+        "seed": sampling.seed,
+        "max_tokens": sampling.max_tokens,
+        "reasoning_effort": sampling.effort,
+    }
+    return {name: value for name, value in fields.items() if value is not None} | dict(sampling.params or {})
 
 
 def choice_field(choice: str) -> str | dict[str, Any]:

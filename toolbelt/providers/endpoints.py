@@ -289,3 +289,12 @@ def refuse_unsendable(name: str, variables: Sequence[str]) -> None:
             f"{visible(name)} needs {' and '.join(broken)}, which cannot be sent as set: a line break, or another "
             "character that is not printable ASCII, is in it. Set it again, without."
         )
+
+
+def without_secrets(address: str | None) -> str | None:
+    """An address without user, password, query and fragment, as these may hold a key."""
+    if address is None:
+        return None
+    head, slashes, rest = address.partition("?")[0].partition("#")[0].rpartition("//")
+    host, slash, path = rest.partition("/")
+    return f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"

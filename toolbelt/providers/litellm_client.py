@@ -83,20 +83,22 @@ class LitellmClient:
             arguments["api_base"] = route.api_base
         if route.needs_placeholder:
             arguments["api_key"] = PLACEHOLDER_KEY
-        arguments |= sampling_fields(sampling)
+        fields = sampling_fields(sampling)
         if not route.takes_seed:
-            arguments.pop("seed", None)
+            fields.pop("seed", None)
+        passed_on: dict[str, Any] = {}
+        if route.passes_tools_on:  # litellm would refuse an effort for some, and drop fields that it does not know
+            passed_on, fields = fields, {}
+            for name in passed_on.keys() & {"temperature", "seed", "max_tokens"}:
+                fields[name] = passed_on.pop(name)
         if request.tools.definitions:
-            arguments.update(self._tool_arguments(request.tools, sampling))
-        return arguments
+            (passed_on if route.passes_tools_on else fields).update(self._tool_fields(request.tools, sampling))
+        return arguments | fields | ({"extra_body": passed_on} if passed_on else {})
 
-    def _tool_arguments(self, tools: ToolDefinitions, sampling: Sampling) -> dict[str, Any]:
-        shared = self._route.passes_tools_on
-        if not shared:  # litellm changes definitions in place for some providers, so that these get a copy of their own
+    def _tool_fields(self, tools: ToolDefinitions, sampling: Sampling) -> dict[str, Any]:
+        if not self._route.passes_tools_on:  # litellm changes definitions in place for some: these get a copy
             definitions = json.loads(tools.body)
         else:
             definitions = tools.stripped if self._route.provider in STRIPS_SCHEMAS else tools.definitions
-        arguments: dict[str, Any] = {"tools": definitions}
-        if sampling.tool_choice is not None:
-            arguments["tool_choice"] = choice_field(sampling.tool_choice)
-        return {"extra_body": arguments} if shared else arguments
+        choice = sampling.tool_choice
+        return {"tools": definitions} | ({} if choice is None else {"tool_choice": choice_field(choice)})

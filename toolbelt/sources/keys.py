@@ -25,6 +25,7 @@ class Kind(Enum):
     TOOLSET = "the name of a toolset"
     ARGUMENTS = "a list of texts"
     VALUES = "a mapping from names to texts"
+    FIELDS = "a mapping of plain values"
     SPLIT = "a mapping that names how the tools are grouped"
     SWITCHES = "a mapping from toolkits and tools to true or false, or the name of a file with one"
 

@@ -145,8 +145,8 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             return _name("string", "null") | ({"pattern": PATTERN} if kind is Kind.TOOLSET else {})
         case Kind.PROSE | Kind.SWITCH:
             return {"type": ["string" if kind is Kind.PROSE else "boolean", "null"]}
-        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT:
-            return _PARTS_OF_SERVERS[kind]
+        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT | Kind.FIELDS:
+            return _WHOLE[kind]
         case Kind.NAMES:
             return {"type": ["array", "null"], "items": _name("string"), "uniqueItems": True}
         case Kind.PHRASES:
@@ -167,7 +167,7 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             assert_never(kind)
 
 
-_PARTS_OF_SERVERS: Mapping[Kind, dict[str, Any]] = {
+_WHOLE: Mapping[Kind, dict[str, Any]] = {
     Kind.ARGUMENTS: {"type": ["array", "null"], "items": {"type": "string"}},
     Kind.VALUES: {
         "type": ["object", "null"],
@@ -175,6 +175,7 @@ _PARTS_OF_SERVERS: Mapping[Kind, dict[str, Any]] = {
         "additionalProperties": {"type": "string"},
     },
     Kind.SPLIT: split_schema(),
+    Kind.FIELDS: {"type": ["object", "null"]},
 }
 _SWITCHES = {"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}
 

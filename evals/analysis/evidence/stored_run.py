@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from toolbelt.evals.analysis.evidence.case_table import CaseTable, TableBuilder
@@ -58,10 +57,7 @@ class StoredRun:
             cases=plan.asked_cases,
             epochs=plan.epochs,
             filter=_flags(plan),
-            settings={
-                **{key: value for key, value in asdict(plan.sampling).items() if value is not None},
-                "request_limit": plan.request_limit,
-            },
+            settings={**plan.sampling.stated, "request_limit": plan.request_limit},
             catalog=plan.catalog_name,
             surroundings=plan.surroundings,
             code=plan.code,

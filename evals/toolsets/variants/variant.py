@@ -1,4 +1,4 @@
-"""What may be changed about a toolset, and how that is written (rule E1)."""
+"""What may be changed about a toolset or how it is asked, and how that is written (rule E1)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolbelt.errors import NotFoundError, ToolbeltError
+from toolbelt.models.facts import EFFORTS
 from toolbelt.patterns import fold
 
 PLAIN = "plain"
 """Nothing is changed."""
-FORMS = (PLAIN, "shuffled", "padded:N", "distractors:N", "distractors:N:near", "anonymous", "undescribed")
+FORMS = (PLAIN, "shuffled", "padded:N", "distractors:N", "distractors:N:near", "anonymous", "undescribed", "effort:E")
 """How each is written; several at once are joined by `+`."""
 _NUMBER = re.compile(r"[0-9]{1,7}")
 
@@ -28,6 +29,7 @@ class Variant:
         near: Whether these are the nearest by words to the right ones, rather than any.
         anonymous: Names say nothing, so that descriptions alone are gone by.
         undescribed: Tools and arguments have no description, so that names alone are gone by.
+        effort: How much the model reasons, in place of what the run says; empty for that.
     """
 
     shuffled: bool = False
@@ -36,6 +38,7 @@ class Variant:
     near: bool = False
     anonymous: bool = False
     undescribed: bool = False
+    effort: str = ""
 
     @property
     def changes_definitions(self) -> bool:
@@ -52,6 +55,7 @@ class Variant:
             f"distractors:{self.distractors}{near}" if self.distractors else "",
             "anonymous" if self.anonymous else "",
             "undescribed" if self.undescribed else "",
+            f"effort:{self.effort}" if self.effort else "",
         )
         return "+".join(part for part in parts if part)
 
@@ -66,7 +70,7 @@ def parse_variant(text: str) -> Variant:
         NotFoundError: no such variant, with the nearest.
         ToolbeltError: it is malformed, or says a thing twice.
     """
-    changes: dict[str, int | bool] = {}
+    changes: dict[str, int | bool | str] = {}
     for part in text.split("+") if text.strip() else ():
         for key, value in _parse_part(part.strip(), text).items():
             if key in changes:
@@ -91,7 +95,16 @@ def expand_variants(texts: Iterable[str]) -> tuple[Variant, ...]:
     return tuple(dict.fromkeys(map(parse_variant, names)))
 
 
-def _parse_part(part: str, whole: str) -> dict[str, int | bool]:
+def add_efforts(variants: Iterable[str], efforts: Iterable[str]) -> tuple[str, ...]:
+    """Each variant at each effort, as texts; `plain` if there is no variant."""
+    return tuple(
+        f"effort:{effort}" if variant == PLAIN else f"{variant}+effort:{effort}"
+        for variant in tuple(variants) or (PLAIN,)
+        for effort in efforts
+    )
+
+
+def _parse_part(part: str, whole: str) -> dict[str, int | bool | str]:
     kind, *rest = (fold(piece.strip()) for piece in part.split(":"))
     match kind, rest:
         case ("plain", []) if fold(whole.strip()) == PLAIN:
@@ -104,6 +117,10 @@ def _parse_part(part: str, whole: str) -> dict[str, int | bool]:
             return {"distractors": int(count)}
         case ("distractors", [count, "near"]) if _is_number(count):
             return {"distractors": int(count), "near": True}
+        case ("effort", [level]) if level in EFFORTS:
+            return {"effort": level}
+        case ("effort", [level]):
+            raise NotFoundError("effort", level, EFFORTS)
         case ("plain", _):
             raise ToolbeltError(f"Variant {whole!r} is malformed: 'plain' changes nothing and stands alone.")
     if kind in {"padded", "distractors"}:
