@@ -9,7 +9,7 @@ from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.conversation import Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
-from toolbelt.providers.calls_in_text import find_call_in_text
+from toolbelt.providers.calls_in_text import TextCall, find_call_in_text, offered_parameters
 from toolbelt.providers.chat import Failure, ModelError, Usage
 from toolbelt.text import plural
 
@@ -25,8 +25,39 @@ _REMEDY = (
     "llama.cpp's server needs --jinja and a chat template with tools (--chat-template-file); Ollama cuts prompts to "
     "half its window: raise num_ctx."
 )
-
-
+_PARSERS = {
+    "<arg_key>": ("glm45", "glm45"),
+    "<seed:": ("seed_oss", ""),
+    "<minimax:": ("minimax_m2", "minimax-m2"),
+    "]<]minimax": ("minimax_m3", "minimax-m3"),
+    "<function=": ("qwen3_coder", "qwen3_coder"),
+    "<|python_tag|>": ("llama3_json", "llama3"),
+    "<|python_start|>": ("llama4_pythonic", "pythonic"),
+    "[tool_calls]": ("mistral", "mistral"),
+    "｜dsml｜": ("deepseek_v32", "deepseekv32"),
+    "<steptml:": ("step3", "step3"),
+    "function<｜tool": ("deepseek_v3", "deepseekv3"),
+    "<｜tool": ("deepseek_v31", "deepseekv31"),
+    "<|tool_calls_section": ("kimi_k2", "kimi_k2"),
+    "<|tool_call_begin|>": ("kimi_k2", "kimi_k2"),
+    "<|tool_call_start|>": ("lfm2", "lfm2"),
+    "<|tool_call>": ("gemma4", "gemma4"),
+    "<start_function_call>": ("functiongemma", ""),
+    "<|tool_call|>": ("granite", ""),
+    "functools[": ("phi4_mini_json", ""),
+    "<|action_start|>": ("internlm", "interns1"),
+    "<|start_action|>": ("cohere_command3", "cohere_command4"),
+    "<|tools_prefix|>": ("apertus", "apertus2509"),
+    "to=functions.": ("openai", "gpt-oss"),
+    "<tool_calls>": ("hunyuan_a13b", "hunyuan"),
+    "<function_calls>": ("olmo3", ""),
+    "<longcat_tool_call>": ("longcat", ""),
+    "<dots_function_call>": ("", "dots"),
+    "<function_call>": ("granite-20b-fc", ""),
+    "<|function_call|>": ("gigachat3", "gigachat3"),
+    "<tool_call>": ("hermes", "qwen25"),
+}
+"""Names of the parsers of vLLM and SGLang by what a call holds, in small letters, the special before the general."""
 _MOST_TIMES, _SLACK_TOKENS = 10, 100_000
 """A prompt of more than so many times our count, and so many tokens more, was not sent."""
 _LONGEST_ANSWER = 10_000_000
@@ -64,17 +95,36 @@ class ReplyFault(ModelError):  # noqa: N818  a reply, not a mistake of ours
     """A server answered, and its answer is none: `broken_answer`, `tools_not_seen` or `call_in_text`."""
 
 
-def find_text_fault(request: Request, reply: Reply) -> ReplyFault | None:
-    """The fault `call_in_text` of any reply to a conversation, recorded ones included; `None` if it has none."""
+def find_text_fault(request: Request, reply: Reply) -> ModelError | None:
+    """The fault of a call in the text of any reply to a conversation, recorded ones included; `None` if it has none.
+
+    It is the server's, `call_in_text`, or the model's, `broken_call`, where no parser could read what it wrote.
+    """
     if reply.calls or not (reply.text or reply.thoughts):
         return None
     asked = next((message.get("content") for message in reversed(request.messages) if message["role"] == "user"), "")
-    names = request.offer.by_name
-    call = find_call_in_text(reply.text, reply.thoughts, names, asked=content_text(asked), is_cut=reply.is_cut)
+    offered = offered_parameters(
+        {"name": each.name, "parameters": each.tool.parameters} for each in request.offer.tools
+    )
+    call = find_call_in_text(reply.text, reply.thoughts, offered, asked=content_text(asked), is_cut=reply.is_cut)
     if call is None:
         return None
-    message = f"The server left the call in the text ({call.form}), instead of taking it out of it. {call.remedy}"
+    if call.is_broken:
+        message = f"The model's call in the text ({call.form}) cannot be read."
+        return ModelError(Failure.BROKEN_CALL, message, latency_seconds=reply.latency_seconds, usage=reply.usage)
+    message = f"The server left the call in the text ({call.form}), instead of taking it out of it. {_remedy(call)}"
     return ReplyFault(Failure.CALL_IN_TEXT, message, latency_seconds=reply.latency_seconds, usage=reply.usage)
+
+
+def _remedy(call: TextCall) -> str:
+    """Which option of which server takes such calls out of the text."""
+    written = call.written.lower()
+    known = next((names for held, names in _PARSERS.items() if held in written), ("", ""))
+    vllm, sglang = known if written else ("pythonic", "pythonic")
+    return (
+        f"vLLM needs --enable-auto-tool-choice --tool-call-parser {vllm or 'NAME'}, SGLang --tool-call-parser "
+        f"{sglang or 'NAME'}, llama.cpp's server --jinja, and Ollama a model whose template has tools."
+    )
 
 
 def find_fault(request: Request, reply: Reply, own_tokens: int) -> ReplyFault | None:

@@ -73,8 +73,8 @@ FORMS = (
 )  # fmt: skip
 
 
-def prose_answers() -> Iterator[tuple[str, frozenset[str]]]:
-    """Each answer with the names of the tools that were offered."""
+def prose_answers() -> Iterator[tuple[str, dict[str, frozenset[str]]]]:
+    """Each answer with the tools that were offered, and their parameters."""
     for tool, argument, value, other, about in TRADES:
         for form in FORMS:
             words = (
@@ -88,4 +88,4 @@ def prose_answers() -> Iterator[tuple[str, frozenset[str]]]:
             text = form
             for placeholder, word in words:
                 text = text.replace(placeholder, word)
-            yield text.replace("\0", "TOOL_CALLS"), frozenset({tool, other})
+            yield text.replace("\0", "TOOL_CALLS"), {tool: frozenset({argument}), other: frozenset()}

@@ -30,6 +30,7 @@ from toolbelt.evals.cases.imports.messages import (
     without_failed,
 )
 from toolbelt.evals.cases.imports.openai_log_records import (
+    BROKEN_CALL,
     LoggedExchange,
     count_choices,
     is_batch_response,
@@ -39,7 +40,7 @@ from toolbelt.evals.cases.imports.openai_log_records import (
 )
 from toolbelt.evals.cases.imports.sources import Record, RecordsById
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
-from toolbelt.providers.calls_in_text import find_call_in_text
+from toolbelt.providers.calls_in_text import find_call_in_text, offered_parameters
 
 _USERS = ("user", "system", "developer")
 NO_TOOLS = "no tools were offered and none was called, which says nothing about choosing"
@@ -190,16 +191,14 @@ class _Turns:
 
     def _refuse_calls_in_text(self, history: Sequence[Message], answer: Sequence[Message]) -> None:
         """Raises `UnmappedError` if a message has its call in its text: what it calls is for the server to say."""
-        written = self._exchange.tools or ()
-        entries = [tool.get("function", tool) for tool in written if isinstance(tool, dict)]
-        names = {name for entry in entries if isinstance(entry, dict) and isinstance(name := entry.get("name"), str)}
+        offered = offered_parameters(self._exchange.tools or ())
         asked = next((message.get("content") for message in reversed(history) if message["role"] == "user"), "")
         for message in answer:
             if message["role"] == "assistant" and not message.get("tool_calls"):
                 thoughts = content_text(message.get("reasoning_content") or message.get("reasoning"))
                 text = content_text(message.get("content"))
-                if (call := find_call_in_text(text, thoughts, names, asked=content_text(asked))) is not None:
-                    raise UnmappedError(CALL_IN_TEXT, call.form)
+                if (call := find_call_in_text(text, thoughts, offered, asked=content_text(asked))) is not None:
+                    raise UnmappedError(BROKEN_CALL if call.is_broken else CALL_IN_TEXT, call.form)
 
     @staticmethod
     def _steps(answer: Sequence[Message], first: int | None) -> list[tuple[Call, ...]]:

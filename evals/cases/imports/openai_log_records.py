@@ -33,6 +33,7 @@ _IDS = ("id", "custom_id", "request_id", "trace_id", "uuid")
 _UNFINISHED = ["incomplete", "failed", "cancelled"]  # a list, which anything can be looked for in
 """States of an answer of the Responses API; other words under `status` are of whoever wrote the log."""
 _STREAMED = ("data:", "event:")
+BROKEN_CALL = "the server could not read the model's call"
 IN_PIECES = "the response is in pieces, as it was streamed"
 _NO_CONVERSATION = "There is no list of messages in this record."
 
@@ -189,7 +190,7 @@ def _refuse_unscored(reason: Any) -> None:
     if form.finish_reason in ("length", "content_filter"):
         raise UnmappedError("the response was cut off", reason)
     if form.fault is Fault.BROKEN_CALL:
-        raise UnmappedError("the server could not read the model's call", reason)
+        raise UnmappedError(BROKEN_CALL, reason)
     if form.failure is not None:
         raise UnmappedError("the response is an error", reason[:60])
 

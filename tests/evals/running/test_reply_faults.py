@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.providers.test_calls_in_text import MARKED
 from toolbelt.catalog import Tool
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Request
@@ -111,3 +112,37 @@ def test_E6_a_figure_that_cannot_be_counts_as_not_reported(usage: Usage, window:
 def test_V2_a_call_in_the_text_is_a_fault_where_no_call_came(reply: Reply, is_fault: bool) -> None:
     fault = find_text_fault(Request(({"role": "user", "content": "Do it."},), offered(4)), reply)
     assert (fault is not None and fault.failure is Failure.CALL_IN_TEXT) is is_fault
+
+
+@pytest.mark.parametrize(
+    ("form", "vllm", "sglang"),
+    [
+        ("hermes", "hermes", "qwen25"),
+        ("qwen3-coder", "qwen3_coder", "qwen3_coder"),
+        ("llama-3", "llama3_json", "llama3"),
+        ("mistral-name", "mistral", "mistral"),
+        ("deepseek-v3", "deepseek_v3", "deepseekv3"),
+        ("deepseek-v3.1", "deepseek_v31", "deepseekv31"),
+        ("kimi-k2", "kimi_k2", "kimi_k2"),
+        ("glm-4.5", "glm45", "glm45"),
+        ("harmony", "openai", "gpt-oss"),
+        ("solar", "NAME", "NAME"),
+    ],
+)
+def test_V2_the_parser_of_a_form_is_named(form: str, vllm: str, sglang: str) -> None:
+    offer = Offer((Offered("book_table", Tool("book_table"), {}, 100),))
+    fault = find_text_fault(Request(({"role": "user", "content": "A table, please."},), offer), Reply(MARKED[form]))
+    assert fault is not None
+    assert fault.failure is Failure.CALL_IN_TEXT
+    assert fault.message.endswith(
+        f"vLLM needs --enable-auto-tool-choice --tool-call-parser {vllm}, SGLang --tool-call-parser {sglang}, "
+        "llama.cpp's server --jinja, and Ollama a model whose template has tools."
+    )
+
+
+def test_V2_a_call_that_nobody_could_read_is_the_models() -> None:
+    request = Request(({"role": "user", "content": "Do it."},), offered(2))
+    reply = Reply('<tool_call>{"name": "tool_1", "arguments": {"path": a}}</tool_call>', usage=Usage(900, 7))
+    fault = find_text_fault(request, reply)
+    assert fault is not None
+    assert (fault.failure, fault.usage) == (Failure.BROKEN_CALL, reply.usage)
