@@ -15,8 +15,38 @@ from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.catalog.ladder import make_rung
 from toolbelt.catalog.tool import Plugin, Tool, refuse_duplicate_ids
 from toolbelt.errors import AmbiguousNameError, InvalidDefinitionError, NotFoundError, require_items
-from toolbelt.patterns import find_name_problem, fold
+from toolbelt.patterns import find_name_problem, fold, matches
 from toolbelt.text import plural
+
+WHOLE_SERVER = "*"
+"""Stands for every tool of a server among the names of what is switched off."""
+
+
+@dataclass(frozen=True)
+class SwitchedOff:
+    """A server or a tool that a file switches off, so that it is not in the catalog (rule V7).
+
+    Attributes:
+        server: Name of the server.
+        tool: Name of the tool; empty for the whole server.
+        key: Of the file: `disabledTools`.
+        file: As a user of the project writes it.
+    """
+
+    server: str
+    tool: str
+    key: str
+    file: str
+
+    @property
+    def name(self) -> str:
+        """`server`, or `server/tool`."""
+        return f"{self.server}/{self.tool}" if self.tool else self.server
+
+    @property
+    def why(self) -> str:
+        """Key and file, or why it cannot be served, in words."""
+        return f"`{self.key}` in {self.file}" if self.key else self.file
 
 
 @dataclass(frozen=True)
@@ -32,8 +62,8 @@ class Catalog:
         core: Ids of the tools that are always shown (rule T1); accepts any reference `get_tool` does.
         loadouts: Loadouts of its own, as the mapping written under `loadouts:` of a file.
         ladder: Those `auto` steps down, largest first (rule L15): `{"loadout": name, "min_window": tokens}`.
-        servers: Of the MCP servers that were asked for the tools, by name: `version`, `protocol`, `digest`, and
-            `stale: true` where the last attempt to ask failed (rule M4).
+        servers: Of the MCP servers that were asked for the tools, by name: `version`, `protocol`, `digest`,
+            `stale: true` where the last attempt to ask failed (rule M4), and `off`, as `switched_off` has it.
         unique_names: Promise that no two tools share a bare name (rule T5); held at construction.
 
     Raises:
@@ -107,6 +137,28 @@ class Catalog:
     def shared_names(self) -> Mapping[str, tuple[str, ...]]:
         """Ids by bare name, for every name that more than one tool has, in order of appearance."""
         return FrozenDict({name: tuple(t.id for t in tools) for name, tools in self._by_name.items() if len(tools) > 1})
+
+    @cached_property
+    def switched_off(self) -> tuple[SwitchedOff, ...]:
+        """What files of clients, or `toolbelt.yaml`, switch off: it is in no plugin."""
+        return tuple(
+            SwitchedOff(server, "" if tool == WHOLE_SERVER else tool, str(why.get("key")), str(why.get("file")))
+            for server, facts in self.servers.items()
+            if isinstance(facts, Mapping) and isinstance(facts.get("off"), Mapping)
+            for tool, why in facts["off"].items()
+            if isinstance(why, Mapping)
+        )
+
+    def find_switched_off(self, reference: str) -> SwitchedOff | None:
+        """What is switched off under a name: a server, a tool, `server/tool` or a pattern of it, ignoring case."""
+        plugin, stroke, rest = reference.partition("/")
+        found = self.find_plugin(plugin) if stroke else None  # of a server that is split
+        wanted = f"{found.server}/{rest}" if found is not None and found.server else reference
+        for off in self.switched_off:
+            is_within = not off.tool and matches(f"{off.server}/*", f"{wanted}/")
+            if is_within or fold(wanted) == fold(off.tool) or matches(wanted, off.name):
+                return off
+        return None
 
     def find_plugin(self, name: str) -> Plugin | None:
         """The plugin of that name, ignoring case."""

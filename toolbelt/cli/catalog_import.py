@@ -14,7 +14,14 @@ from toolbelt.catalog.json_lines import Grouping
 from toolbelt.command.approval import approve
 from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, json_option, option
-from toolbelt.command.servers import INCOMPLETE, ask_for_tools, exit_code_of, timeout_option, yes_option
+from toolbelt.command.servers import (
+    INCOMPLETE,
+    ask_for_tools,
+    exit_code_of,
+    report_switches,
+    timeout_option,
+    yes_option,
+)
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding
 from toolbelt.importers import import_catalog
@@ -111,6 +118,7 @@ def import_command(
     approve(specs, yes=yes)
     listings = ask_for_tools(specs, timeout)
     catalog, notes, unusable = _join(imported, listings, name or "imported")
+    report_switches(specs, catalog)
     catalog = replace(catalog, name=name) if name else catalog
     if category is not None:
         catalog = _with_category(catalog, category)
@@ -150,6 +158,7 @@ def _read(source: str, form: str | None, name: str | None, grouping: Grouping | 
         config = read_client_config(source)
         config.refuse()
         servers = tuple(spec for spec in config.servers if not spec.disabled)
+        report_switches(spec for spec in config.servers if spec.disabled)
         return Imported(source, "file of an MCP client", None, servers=servers, left_out=config.left_out)
     if source == "-":
         name = name or "imported"
@@ -204,7 +213,8 @@ def _join(
         )
     if not listings:
         return joined, notes, ()
-    synced = sync_catalog(joined, listings)
+    switches = {spec.name: spec.switches for each in imported for spec in each.servers}
+    synced = sync_catalog(joined, listings, switches=switches)
     return synced.catalog, notes, synced.notes
 
 

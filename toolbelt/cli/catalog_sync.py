@@ -24,7 +24,9 @@ from toolbelt.command.servers import (
     count_by_id,
     count_served,
     exit_code_of,
+    off_data,
     report_listing,
+    report_switches,
     servers_data,
     timeout_option,
     yes_option,
@@ -108,7 +110,9 @@ def sync(
         # Again: somebody may have written to it while the servers were asked.
         project = read_project(config, tokenizer)
         splits = {spec.name: spec.split for spec in project.servers}
-        synced = sync_catalog(project.catalog, listings, splits=splits, servers={*splits, *project.broken})
+        switches = {spec.name: spec.switches for spec in project.servers}
+        known = {*splits, *project.broken}
+        synced = sync_catalog(project.catalog, listings, splits=splits, servers=known, switches=switches)
         text = format_catalog(synced.catalog, "json" if project.file.lower().endswith(".json") else "yaml")
         is_written = not check and text != project.text
         if is_written:
@@ -118,6 +122,7 @@ def sync(
     tokens = count_by_id(synced.catalog, counter)
     for note in synced.notes:
         notify(note, "warning")
+    report_switches(project.servers, synced.catalog)
     if not check and synced.catalog.tools:
         with contextlib.suppress(ToolbeltError):  # loadouts that are wrong are none of a sync's business
             count_served(open_project(config=config, tokenizer=tokenizer))
@@ -126,6 +131,7 @@ def sync(
             {
                 "catalog": project.file,
                 "servers": servers_data(listings, synced.catalog, tokens),
+                "off": off_data(synced.catalog.switched_off),
                 "changes": changes_data(changes),
                 "tokens": sum(tokens.values()),
                 "digest": catalog_digest(synced.catalog),
@@ -150,18 +156,23 @@ def choose_servers(project: SyncProject, names: tuple[str, ...]) -> tuple[Server
 
     Raises:
         NotFoundError: there is no server of that name.
-        ToolbeltError: there is none to ask.
+        ToolbeltError: there is none at all, or one that was named is switched off.
     """
     known = [*(spec.name for spec in project.servers), *project.broken]
     for name in names:
         if name not in known:
             raise NotFoundError("server", name, known)
-    chosen = tuple(spec for spec in project.servers if spec.name in names or (not names and not spec.disabled))
-    if not chosen and not project.broken:
+    if not known:
         raise ToolbeltError(
             "toolbelt.yaml has no servers to ask; write them under `servers`, or start with: toolbelt init"
         )
-    return chosen
+    chosen = tuple(spec for spec in project.servers if not names or spec.name in names)
+    if names and (off := [spec for spec in chosen if spec.disabled]):
+        raise ToolbeltError(
+            f"{off[0].name!r} is switched off by {off[0].off_by}. To ask it all the same, switch it on there, or write "
+            f"`disabled: false` under `servers.{off[0].name}` in toolbelt.yaml."
+        )
+    return tuple(spec for spec in chosen if not spec.disabled)
 
 
 def read_project(config: str | None, tokenizer: str | None) -> SyncProject:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from toolbelt.catalog import Catalog
+from toolbelt.catalog.catalog import SwitchedOff
 from toolbelt.catalog.tokens import count_named_tools
 from toolbelt.command.approval import approve_some
 from toolbelt.command.groups import examples
@@ -26,6 +27,8 @@ from toolbelt.command.servers import (
     count_by_id,
     count_served,
     exit_code_of,
+    off_data,
+    report_switches,
     servers_data,
     timeout_option,
     yes_option,
@@ -48,7 +51,7 @@ from toolbelt.servers.splitting import SplitData, propose_split
 from toolbelt.servers.writing import ServerEntry, format_project
 from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, shipped_catalogs, write_catalog
 from toolbelt.stores.config import CONFIG_NAMES
-from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path, write_text
+from toolbelt.stores.files import LOADOUT_SUFFIXES, portable_path, shown_path, write_text
 from toolbelt.text import plural, visible
 
 CATALOG_FILE = "catalog.json"
@@ -64,11 +67,18 @@ class FoundServer:
         spec: As the file describes it.
         from_file: The file as `toolbelt.yaml` refers to it.
         client: Whose file it is.
+        overrules: Whether it is on although that file switches it off.
     """
 
     spec: ServerSpec
     from_file: str
     client: str
+    overrules: bool = False
+
+    def overruling(self) -> FoundServer:
+        """The server as a user asks for it by name: on, whatever the client's file says of it as a whole."""
+        switches = tuple(switch for switch in self.spec.switches if not switch.is_whole)
+        return replace(self, spec=replace(self.spec, switches=switches), overrules=self.spec.disabled)
 
 
 @click.command(
@@ -121,6 +131,7 @@ def init(
         return _start_with(target, start_with, force=force, as_json=as_json)
     found, left_out = find_servers(target, files)
     servers = _choose(found, names, left_out)
+    off = _list_off(found, servers)
     if not servers:
         return _offer_shipped(target, files, force=force, as_json=as_json)
     _make_way(target, (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE), force=force)
@@ -130,9 +141,10 @@ def init(
     listings = ask_for_tools(approved, timeout)
     splits = {each.server: propose_split(_usable(each), each.server) for each in listings} if split else {}
     old = Catalog(name=target.absolute().name or "catalog")
-    synced = sync_catalog(old, listings, splits=splits)
+    synced = sync_catalog(old, listings, splits=splits, switches={spec.name: spec.switches for spec in approved})
     for note in synced.notes:
         notify(note, "warning")
+    report_switches(approved, synced.catalog)
     counter = make_cached_counter(tokenizer or DEFAULT_TOKENIZER)
     tokens = count_by_id(synced.catalog, counter)
     changes = find_changes(old, synced.catalog, lambda tools: count_named_tools(tools, counter))
@@ -140,6 +152,7 @@ def init(
         "folder": str(target),
         "files": [],
         "servers": servers_data(listings, synced.catalog, tokens),
+        "off": [*off_data(off), *off_data(synced.catalog.switched_off)],
         "changes": changes_data(changes),
         "tokens": sum(tokens.values()),
         "digest": catalog_digest(synced.catalog),
@@ -158,7 +171,7 @@ def init(
         return INCOMPLETE
     approved_names = {spec.name for spec in approved}
     entries = [
-        ServerEntry(server.spec.name, server.from_file, splits.get(server.spec.name))
+        ServerEntry(server.spec.name, server.from_file, splits.get(server.spec.name), server.overrules)
         for server in servers
         if server.spec.name in approved_names
     ]
@@ -198,28 +211,18 @@ def find_servers(folder: Path, files: Sequence[str] = ()) -> tuple[tuple[FoundSe
     servers: dict[str, FoundServer] = {}
     left_out: dict[str, Findings] = {}
     for client, path in configs:
-        config = read_client_config(path, folder)
+        config = read_client_config(path, folder, may_have_none=not files)
         if files:
             config.refuse()
         print_findings(config.left_out)
         left_out |= config.mistakes or ({str(path): config.findings} if config.findings else {})
         for spec in config.servers:
-            shown = _from_text(path, folder)
+            shown = portable_path(path, folder)
             if (first := servers.get(spec.name)) is None:
                 servers[spec.name] = FoundServer(spec, shown, client)
-            elif replace(first.spec, source="", files=()) != replace(spec, source="", files=()):
+            elif _without_origin(first.spec) != _without_origin(spec):
                 notify(f"server {spec.name!r} of {shown} is another than that of {first.from_file}, which is used")
     return tuple(servers.values()), left_out
-
-
-def _from_text(path: Path, folder: Path) -> str:
-    """A file as `toolbelt.yaml` in the folder refers to it: relative, or from the user's folder."""
-    absolute, base = Path(os.path.abspath(path)), Path(os.path.abspath(folder))  # noqa: PTH100  links stay links
-    if absolute.is_relative_to(base):
-        return absolute.relative_to(base).as_posix()
-    if absolute.is_relative_to(Path.home()):
-        return f"~/{absolute.relative_to(Path.home()).as_posix()}"
-    return str(absolute)
 
 
 def _choose(
@@ -230,14 +233,25 @@ def _choose(
         if name not in by_name and name not in left_out:
             raise NotFoundError("server", name, by_name)
     if names:
-        chosen = tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
+        chosen = tuple(by_name[name].overruling() for name in dict.fromkeys(names) if name in by_name)
         if not chosen:
             raise InvalidFileError([finding for name in names for finding in left_out[name]])
         return chosen
     for server in servers:
         if server.spec.disabled:
-            notify(f"server {server.spec.name!r} is switched off in {server.from_file}; --server asks it anyway")
+            notify(f"server {server.spec.name!r} is switched off by {server.spec.off_by}; --server asks it anyway")
     return tuple(server for server in servers if not server.spec.disabled)
+
+
+def _list_off(found: Sequence[FoundServer], chosen: Sequence[FoundServer]) -> list[SwitchedOff]:
+    """The servers that are switched off, but for those that were asked for by name."""
+    names = {server.spec.name for server in chosen}
+    switched = ((each.spec.name, each.spec.off_by) for each in found if each.spec.name not in names)
+    return [SwitchedOff(name, "", by.key, by.source) for name, by in switched if by is not None]
+
+
+def _without_origin(spec: ServerSpec) -> ServerSpec:
+    return replace(spec, source="", files=(), switches=())
 
 
 def _usable(listing: Listing) -> list[Any]:

@@ -70,6 +70,7 @@ def inspect(
     if search is not None and not is_served and _is_typed("search"):
         raise click.UsageError("--search needs --serve: it is a way to list what is served.")
     project = options.open()
+    project = project.without_switched_off() if is_served else project
     if name is not None and name.casefold() == AUTO:
         inspection = project.inspect_auto(models)
         if inspection.auto is not None and inspection.auto.loadout is None:

@@ -12,7 +12,15 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, option
 from toolbelt.command.project import ProjectOptions, project_options
-from toolbelt.command.servers import ask_for_tools, exit_code_of, timeout_option, yes_option
+from toolbelt.command.servers import (
+    ask_for_tools,
+    exit_code_of,
+    off_data,
+    report_listing,
+    report_switches,
+    timeout_option,
+    yes_option,
+)
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.configs.client_limits import CLIENT_LIMITS, ClientFinding, find_refusals
 from toolbelt.mcp.gateway.served_list import ServedList, list_served
@@ -49,7 +57,7 @@ def check(
 
     Exit code 0: nothing has changed; 1: a tool has changed, or the client refuses something; 3: a server failed.
     """
-    project = options.open()
+    project = options.open().without_switched_off(broken_too=True)
     surface = make_surface(project.resolve(loadout), name_limit=name_limit)
     served = list_served(surface, project.catalog, project.counter, name_limit=name_limit)
     specs = [spec for spec in project.servers if spec.name in surface.servers]
@@ -58,13 +66,20 @@ def check(
             f"toolbelt.yaml does not define these servers of the catalog: {', '.join(sorted(missing))}."
         )
     approve(specs, yes=yes)
-    listings = ask_for_tools(specs, timeout)
+    failed = [Listing(name, ServerStatus.FAILED, error=why) for name, why in project.broken_servers.items()]
+    for listing in failed:
+        report_listing(listing)
+    report_switches(project.servers)
+    listings = (*ask_for_tools(specs, timeout), *failed)
     withheld = find_withheld(surface, listings)
     refusals = () if client is None else find_refusals(client, served.names)
     if as_json:
-        print_json(check_data(served, listings, withheld, refusals))
+        off = [each for each in project.catalog.switched_off if each.key]
+        print_json({**check_data(served, listings, withheld, refusals), "off": off_data(off)})
     else:
         _show(served, withheld, client, refusals)
+        for off in (each for each in project.catalog.switched_off if each.key):
+            click.echo(visible(f"off  {off.name}: {off.why}"))
     return exit_code_of(listings) or (CHANGED if withheld or refusals else 0)
 
 

@@ -128,7 +128,8 @@ def serve(
     """
     check_subject(loadout, agent, session_id, over_http=listener is not None)
     refuse_beside_search(search, agent)
-    project = ProjectOptions(catalog, config).open()
+    project = ProjectOptions(catalog, config).open().without_switched_off(broken_too=True)
+    _report_left_out(project)
     settings = None if search is None else parse_search(search, project.config.searches)
     streams: ProtocolStreams | None = None
     registry: ToolRegistry | None = None
@@ -190,6 +191,14 @@ def serve(
     finally:
         audit.close()
     click.get_current_context().exit(code)
+
+
+def _report_left_out(project: Project) -> None:
+    for name, why in project.broken_servers.items():
+        notify(f"server {name!r} is not served: {why}", "warning")
+    for off in project.catalog.switched_off:
+        if off.key:
+            notify(f"{off.name!r} is not served: switched off by {off.why}")
 
 
 def refuse_beside_search(search: str | None, agent: str | None) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from toolbelt.catalog import Catalog, Tool
+from toolbelt.catalog.catalog import SwitchedOff
 from toolbelt.catalog.definitions import mcp_definition
 from toolbelt.catalog.tokens import TokenCounter, count_named_tools
 from toolbelt.command.approval import ask_input
@@ -56,6 +57,29 @@ def report_listing(listing: Listing) -> None:
         notify(f"  {listing.server}: {line}", "")
     if listing.status is ServerStatus.NEEDS_LOGIN:
         notify(f"log in with: toolbelt mcp login {listing.server}")
+
+
+def report_switches(specs: Iterable[ServerSpec], catalog: Catalog | None = None) -> None:
+    """What files of clients switch off, on standard error; and what of it cannot be honoured (rule V7).
+
+    Args:
+        specs: The servers; a whole one that is off was not asked.
+        catalog: After a sync, with the names of tools that are off.
+    """
+    for spec in specs:
+        if spec.off_by is not None:
+            notify(f"{spec.name}: switched off by {spec.off_by}, so it is neither asked nor served")
+        for switch in (switch for switch in spec.switches if switch.problem):
+            notify(f"{spec.name}: {switch} is not honoured: {switch.problem}", "warning")
+        known = [] if catalog is None else [off for off in catalog.switched_off if off.server == spec.name and off.tool]
+        for why in dict.fromkeys(off.why for off in known):
+            names = [off.tool for off in known if off.why == why]
+            notify(f"{spec.name}: {plural(len(names), 'tool')} switched off by {why}: {', '.join(names)}")
+
+
+def off_data(off: Iterable[SwitchedOff]) -> list[dict[str, str]]:
+    """What is switched off, for `--json`: `server` or `server/tool`, the key and its file."""
+    return [{"name": each.name, "key": each.key, "file": each.file} for each in off]
 
 
 def exit_code_of(listings: Iterable[Listing], left_out: Sized = ()) -> int:

@@ -18,6 +18,8 @@ from toolbelt.patterns import fold, matches
 class Rule(StrEnum):
     """What in a loadout spoke about a plugin or tool; the first that speaks decides."""
 
+    SWITCHED_OFF = "switched_off"
+    """Not of a loadout: a file of a client, or `toolbelt.yaml`."""
     DISABLED = "disabled"
     NAMED = "named"
     CATEGORY = "category"
@@ -26,6 +28,7 @@ class Rule(StrEnum):
 
 
 _PHRASES = {
+    Rule.SWITCHED_OFF: "switched off by {entry}, whatever {loadout} has",
     Rule.DISABLED: "{loadout} disables {entry!r}",
     Rule.NAMED: "{loadout} names {entry!r}",
     Rule.CATEGORY: "{loadout} includes the category {entry!r}",
@@ -33,6 +36,7 @@ _PHRASES = {
     Rule.UNMATCHED: "nothing in {loadout} makes it active or discoverable",
 }
 _STATUS_OF_RULE = {
+    Rule.SWITCHED_OFF: Status.DISABLED,
     Rule.DISABLED: Status.DISABLED,
     Rule.NAMED: Status.ACTIVE,
     Rule.CATEGORY: Status.ACTIVE,
@@ -254,6 +258,9 @@ class Resolution:
         try:
             tool = self.catalog.get_tool(name)
         except NotFoundError as error:
+            if (off := self.catalog.find_switched_off(name)) is not None:
+                reason, kind = Reason(self.loadout, Rule.SWITCHED_OFF, off.why), "tool" if off.tool else "server"
+                return Decision(off.name, kind, off.server, None, Status.DISABLED, (reason,), ())
             known = [*(plugin.name for plugin in self.catalog.plugins), *error.known]
             raise NotFoundError("plugin or tool", name, known) from None
         return self._explain_tool(tool)

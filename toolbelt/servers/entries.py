@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlsplit
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import suggestion
 from toolbelt.servers.spec import ServerSpec, Transport
+from toolbelt.servers.switches import read_switches
 from toolbelt.sources.keys import Kind
 from toolbelt.sources.section import Section
 
@@ -45,6 +48,23 @@ class EntryKeys:
 
 CLIENT_KEYS = EntryKeys(("type", "transport"), ("url", "serverUrl"), "envFile", allow_numbers=True)
 """Of MCP clients; `serverUrl` is Windsurf's."""
+SERVER_KEYS = frozenset({"command", "cmd", "url", "serverUrl", "httpUrl", "uri"})
+"""Keys of which an entry of a client has one."""
+GOOSE_SERVERS = ("stdio", "sse", "streamable_http")
+"""Types of Goose's extensions that are MCP servers."""
+_RENAMED = {
+    "cmd": "command",
+    "uri": "url",
+    "httpUrl": "url",
+    "environment": "env",
+    "envs": "env",
+    "http_headers": "headers",
+}
+"""Keys of Goose (`cmd`, `uri`, `envs`), Gemini CLI (`httpUrl`), OpenCode (`environment`) and Codex (`http_headers`)."""
+_TYPES = {"local": "stdio", "remote": "http"}
+"""Of OpenCode and GitHub Copilot CLI."""
+_WHOLE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
+_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)|\{env:([A-Za-z_]\w*)\}")
 PROJECT_KEYS = EntryKeys(("transport",), ("url",), "env_file", allow_numbers=False)
 """Of `toolbelt.yaml`."""
 
@@ -58,12 +78,63 @@ class EntryOrigin:
         files: Absolute paths of the files that define them.
         folder: Absolute; what relative paths are relative to.
         inputs: The questions of the file's `${input:ID}`.
+        portable: The file as any user of the project would write it; empty for `source`.
     """
 
     source: str
     files: tuple[str, ...]
     folder: str
     inputs: Mapping[str, str] = FrozenDict()
+    portable: str = ""
+
+
+def in_common_form(entry: Mapping[str, Any], *, has_bare_variables: bool = False) -> dict[str, Any]:
+    """An entry of any client under the keys that most of them have.
+
+    Args:
+        entry: As it is written.
+        has_bare_variables: Whether the client replaces `$NAME` within a value; a value that is `$NAME` alone is
+            a variable in any file.
+    """
+    common = {key: value for key, value in entry.items() if key not in _RENAMED}
+    for key, usual in _RENAMED.items():
+        if key in entry:
+            common.setdefault(usual, entry[key])
+    if "httpUrl" in entry:
+        common.setdefault("type", "http")
+    if isinstance(command := common.get("command"), list) and command:  # OpenCode
+        common |= {"command": command[0], "args": [*command[1:], *(common.get("args") or ())]}
+    elif isinstance(command, dict):  # Zed
+        common |= {"command": command.get("path"), **{key: command[key] for key in ("args", "env") if key in command}}
+    if isinstance(common.get("type"), str):
+        common["type"] = _TYPES.get(common["type"].casefold(), common["type"])
+    headers, env = ({**value} if isinstance(value := common.get(key), dict) else {} for key in ("headers", "env"))
+    if isinstance(name := entry.get("bearer_token_env_var"), str):  # this and the next are Codex's
+        headers.setdefault("Authorization", f"Bearer ${{{name}}}")
+    if isinstance(variables := entry.get("env_http_headers"), dict):
+        headers |= {header: f"${{{name}}}" for header, name in variables.items()}
+    for key, default in (("env_vars", ":-"), ("env_keys", "")):  # of Codex, and of Goose
+        names = entry.get(key)
+        for name in (name for name in names if isinstance(name, str)) if isinstance(names, list) else ():
+            env.setdefault(name, f"${{{name}{default}}}")
+    common |= {key: value for key, value in (("headers", headers), ("env", env)) if value}
+    for key in ("env", "headers", "args", "url"):
+        if key in common:
+            common[key] = _with_usual_variables(common[key], has_bare_variables)
+    return common
+
+
+def _with_usual_variables(value: Any, has_bare_variables: bool) -> Any:
+    """`$NAME` and `{env:NAME}` as `${NAME}`."""
+    if isinstance(value, dict):
+        return {key: _with_usual_variables(each, has_bare_variables) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_usual_variables(each, has_bare_variables) for each in value]
+    if not isinstance(value, str):
+        return value
+    if not (has_bare_variables or _WHOLE_VARIABLE.fullmatch(value)):
+        return _VARIABLE.sub(lambda match: match[0] if match[1] else f"${{{match[2]}}}", value)
+    return _VARIABLE.sub(lambda match: f"${{{match[1] or match[2]}}}", value)
 
 
 def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys) -> ServerSpec | None:
@@ -83,7 +154,7 @@ def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys
     env = _read_values(section, "env", keys)
     headers = _read_values(section, "headers", keys)
     cwd, env_file = section.read_text("cwd"), section.read_text(keys.env_file)
-    disabled = section.read_bool("disabled")
+    switches = read_switches(section, origin.portable or origin.source) if keys is CLIENT_KEYS else ()
     for text in (command, *args, *env, *env.values(), cwd, env_file, url, *headers, *headers.values()):
         if text is not None and "\0" in text:
             section.add_error("bad-character", f"{section.label}: no program can be given a NUL character.")
@@ -103,7 +174,7 @@ def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys
         source=origin.source,
         files=origin.files,
         folder=origin.folder,
-        disabled=bool(disabled),
+        switches=switches,
         inputs=origin.inputs,
     )
 

@@ -12,6 +12,7 @@ from toolbelt.catalog.frozen import freeze
 from toolbelt.servers.entries import PROJECT_KEYS, EntryOrigin, read_entry
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.servers.splitting import read_split
+from toolbelt.servers.switches import Switch
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
 from toolbelt.sources.section import Section
@@ -33,7 +34,9 @@ SERVER_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         "transport": KeySpec(
             Kind.TEXT, "stdio, http (streamable HTTP) or sse; by default what command and url imply.", ("type",)
         ),
-        "disabled": KeySpec(Kind.SWITCH, "Whether the server is neither asked for its tools nor served."),
+        "disabled": KeySpec(
+            Kind.SWITCH, "Whether the server is neither asked nor served; false overrules the client's file."
+        ),
         "split": KeySpec(Kind.SPLIT, "How the tools of a large server become several plugins."),
     }
 )
@@ -49,7 +52,7 @@ class WrittenServer:
         name: As it is written.
         from_file: The client's file as it is written; empty where the entry describes the server itself.
         spec: What the entry describes; `None` with `from`.
-        disabled: Whether the entry switches the server off.
+        disabled: Whether the entry switches the server off; `False` also overrules the client's file, `None` does not.
         split: How its tools become several plugins; `None` for one plugin.
         path: Keys from the top of the document.
     """
@@ -57,9 +60,23 @@ class WrittenServer:
     name: str
     from_file: str
     spec: ServerSpec | None
-    disabled: bool
+    disabled: bool | None
     split: Mapping[str, Any] | None
     path: tuple[Key, ...]
+
+    def applied_to(self, spec: ServerSpec, source: str) -> ServerSpec:
+        """A server with what this entry says of it.
+
+        Args:
+            spec: As the entry, or a client's file, describes it.
+            source: The `toolbelt.yaml`.
+        """
+        switches = spec.switches
+        if self.disabled is not None:  # which has the last word on the server; its tools are the client's matter
+            switches = tuple(switch for switch in switches if not switch.is_whole)
+        if self.disabled:
+            switches = (Switch("disabled", Path(source).name), *switches)
+        return replace(spec, switches=switches, split=self.split)
 
 
 def read_servers(section: Section, document: Document, file: Path) -> tuple[WrittenServer, ...]:
@@ -94,10 +111,9 @@ def _read_server(name: str, entry: Section, origin: EntryOrigin) -> WrittenServe
             entry.child(key).add_error(
                 "contradiction", f"{entry.child(key).label}: with `from`, the client's file has the `{key}`."
             )
-    disabled = bool(entry.read_bool("disabled"))
+    disabled = entry.read_bool("disabled")
     if len(entry.findings) > before:
         return None
     frozen = None if split is None else freeze(split)
-    return WrittenServer(
-        name, from_file, None if spec is None else replace(spec, split=frozen), disabled, frozen, entry.path
-    )
+    written = WrittenServer(name, from_file, None, disabled, frozen, entry.path)
+    return written if spec is None else replace(written, spec=written.applied_to(spec, origin.source))

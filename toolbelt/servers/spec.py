@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict
+from toolbelt.servers.switches import Switch
 
 
 class Transport(StrEnum):
@@ -36,7 +37,7 @@ class ServerSpec:
         source: The file, as the user would write it.
         files: Absolute paths of the files that define it: of `toolbelt.yaml`, and of the file that `from` names.
         folder: Absolute; `${workspaceFolder}`, and what relative paths are relative to.
-        disabled: Whether the client's file switches it off.
+        switches: What files switch off of it: the whole server, or tools.
         inputs: Of each `${input:ID}` that the file describes, the question.
         split: How its tools become several plugins (rule M4), as `toolbelt.yaml` has it; `None` for one plugin.
     """
@@ -53,9 +54,19 @@ class ServerSpec:
     source: str = ""
     files: tuple[str, ...] = ()
     folder: str = ""
-    disabled: bool = False
+    switches: tuple[Switch, ...] = ()
     inputs: Mapping[str, str] = FrozenDict()
     split: Mapping[str, Any] | None = None
+
+    @property
+    def off_by(self) -> Switch | None:
+        """What switches the whole server off."""
+        return next((switch for switch in self.switches if switch.is_whole), None)
+
+    @property
+    def disabled(self) -> bool:
+        """Whether the whole server is switched off."""
+        return self.off_by is not None
 
 
 @dataclass(frozen=True)

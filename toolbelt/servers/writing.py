@@ -18,11 +18,13 @@ class ServerEntry:
         name: As in the client's file.
         from_file: The client's file, relative to `toolbelt.yaml`, or from the user's folder (`~/…`).
         split: How its tools become several plugins; `None` for one plugin.
+        overrules: Whether the server is on although the client's file switches it off.
     """
 
     name: str
     from_file: str
     split: Mapping[str, Any] | None = None
+    overrules: bool = False
 
 
 _COMMENT = """\
@@ -46,4 +48,5 @@ def format_project(catalog: str, servers: Iterable[ServerEntry]) -> str:
 
 
 def _entry_data(server: ServerEntry) -> dict[str, Any]:
-    return {"from": server.from_file} | ({} if server.split is None else {"split": thaw(server.split)})
+    overruled = {"disabled": False} if server.overrules else {}
+    return {"from": server.from_file} | overruled | ({} if server.split is None else {"split": thaw(server.split)})

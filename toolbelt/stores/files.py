@@ -162,6 +162,16 @@ def shown_path(path: Path, folder: Path | None = None) -> str:
     return str(absolute) if shown.startswith(os.path.join("..", "..")) else shown  # noqa: PTH118
 
 
+def portable_path(path: Path, folder: Path) -> str:
+    """A file as a file in `folder` refers to it for every user: relative, or from the user's folder (`~/…`)."""
+    absolute, base = Path(os.path.abspath(path)), Path(os.path.abspath(folder))  # noqa: PTH100  links stay links
+    if absolute.is_relative_to(base):
+        return absolute.relative_to(base).as_posix()
+    if absolute.is_relative_to(Path.home()):
+        return f"~/{absolute.relative_to(Path.home()).as_posix()}"
+    return str(absolute)
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """The folder for caches: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
     if chosen := environment.get("TOOLBELT_CACHE_DIR"):

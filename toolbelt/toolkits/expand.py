@@ -41,6 +41,8 @@ class Miss(StrEnum):
     """Several tools have the name."""
     ABSENT = "absent-plugin"
     """Nothing of the kind is there; it may come with a plugin that is not connected now."""
+    OFF = "switched-off"
+    """A file of a client, or `toolbelt.yaml`, switches it off."""
     EMPTY = "empty-plugin"
     """A plugin without tools."""
 
@@ -210,6 +212,8 @@ def expand_entry(entry: str, catalog: Catalog, suggest: Suggester | None = None)
     except AmbiguousNameError as error:
         return EntryMatch(entry, (), str(error), error.candidates, Miss.AMBIGUOUS)
     except NotFoundError as error:
+        if (off := catalog.find_switched_off(entry)) is not None:
+            return EntryMatch(entry, (), f"{off.name!r} is switched off by {off.why}.", miss=Miss.OFF)
         beside = [f"{plugin.name}/{tool.name}" for plugin, _ in _parted(entry, catalog) for tool in plugin.tools]
         known = beside or [*(plugin.name for plugin in catalog.plugins), *error.known]
         advice = (suggest or Suggester())(entry, known)

@@ -14,19 +14,27 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity, sorted_findings
-from toolbelt.servers.entries import CLIENT_KEYS, EntryOrigin, read_entry
+from toolbelt.mcp.configs.client_switches import ClientSwitches, find_client_switches
+from toolbelt.servers.entries import CLIENT_KEYS, GOOSE_SERVERS, SERVER_KEYS, EntryOrigin, in_common_form, read_entry
 from toolbelt.servers.spec import ServerSpec
-from toolbelt.sources import Document, Key, blank_comments, parse_json, read_text
+from toolbelt.sources import Document, Key, blank_comments, parse_json, parse_yaml, read_text
 from toolbelt.sources.section import Section
-from toolbelt.stores.files import shown_path
+from toolbelt.stores.files import portable_path, shown_path
 
 
 class ClientForm(StrEnum):
-    """How a file holds its servers."""
+    """How a file holds its servers; the value is the key that has them."""
 
     MCP_SERVERS = "mcpServers"
     SERVERS = "servers"
     """VS Code's."""
+    CONTEXT_SERVERS = "context_servers"
+    """Zed's."""
+    CODEX = "mcp_servers"
+    AMP = "amp.mcpServers"
+    OPENCODE = "mcp"
+    """Crush's, too."""
+    GOOSE = "extensions"
     BARE = "bare"
     """The file is the mapping of servers itself."""
     NONE = "none"
@@ -44,6 +52,7 @@ class ClientConfig:
         mistakes: Those of them that are about one entry, by its name.
         form: How the file holds them.
         gateways: Names of entries that start `toolbelt serve`, which are no servers to read.
+        around: What the client switches off elsewhere than in entries; `None` where the file cannot be read.
     """
 
     path: Path
@@ -52,6 +61,7 @@ class ClientConfig:
     mistakes: Mapping[str, tuple[Finding, ...]] = FrozenDict()
     form: ClientForm = ClientForm.NONE
     gateways: tuple[str, ...] = ()
+    around: ClientSwitches | None = None
 
     @property
     def left_out(self) -> tuple[Finding, ...]:
@@ -83,13 +93,16 @@ class FoundConfig:
     is_project: bool
 
 
-def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> ClientConfig:
-    """The servers of a client's file: JSON, with comments and commas at the end of lists.
+def read_client_config(
+    path: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None, *, may_have_none: bool = False
+) -> ClientConfig:
+    """The servers of a client's file: JSON, with comments and commas at the end of lists, TOML or YAML.
 
     Args:
-        path: Of the file.
+        path: Of the file, whose ending says which it is.
         folder: The project that `${workspaceFolder}` stands for, and of which `~/.claude.json` may have an entry. By
             default the folder that the file belongs to, or the working directory where it belongs to the user.
+        may_have_none: Whether a file without servers is right.
 
     Raises:
         NotFoundError: no such file.
@@ -100,29 +113,33 @@ def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[s
     source = shown_path(absolute)
     workspace = Path(folder).absolute() if folder is not None else _workspace_of(absolute)
     try:
-        document = parse_json(blank_comments(read_text(file)) or "{}", source)
+        document = _parse(read_text(file), source)
     except InvalidFileError as error:
         return ClientConfig(file, findings=tuple(_with_file(error.findings, source)))
     section = Section.of(document)
     if section.read_mapping() is None:
         return ClientConfig(file, findings=tuple(section.findings))
     form, places = find_server_places(document, workspace)
-    if form is ClientForm.NONE and not _may_have_none(document):
-        section.add_error(
-            "no-servers", "This file has no servers: neither `mcpServers` nor `servers`, nor entries with a `command`."
-        )
-    origin = EntryOrigin(source, (str(absolute),), str(workspace), _read_inputs(document))
+    if form is ClientForm.NONE and not (may_have_none or _may_have_none(document)):
+        keys = ", ".join(f"`{form.value}`" for form in ClientForm if form not in (ClientForm.BARE, ClientForm.NONE))
+        section.add_error("no-servers", f"This file has no servers: none of {keys}, nor entries with a `command`.")
+    inputs, portable = _read_inputs(document), portable_path(absolute, workspace)
+    origin = EntryOrigin(source, (str(absolute),), str(workspace), inputs, portable)
     servers: dict[str, ServerSpec] = {}
     gateways: list[str] = []
     mistakes: dict[str, tuple[Finding, ...]] = {}
-    switched_off = _find_switched_off(document, workspace)
+    around = find_client_switches(absolute, workspace, document.data)
     for place in places:
         for name, entry in section.at(place).read_members("server"):
             before = len(section.findings)
+            if isinstance(entry.value, dict):
+                if form is ClientForm.GOOSE and entry.value.get("type") not in GOOSE_SERVERS:
+                    continue  # a part of Goose itself
+                entry.value = in_common_form(entry.value, has_bare_variables=absolute.parent.name == ".gemini")
             if isinstance(entry.value, dict) and _is_gateway(entry.value):
                 gateways.append(name)
             elif (spec := read_entry(entry, name, origin, CLIENT_KEYS)) is not None:
-                servers[name] = replace(spec, disabled=True) if name in switched_off else spec
+                servers[name] = replace(spec, switches=(*spec.switches, *around.of(spec)))
             if new := section.findings[before:]:
                 mistakes[name] = tuple(new)
     return ClientConfig(
@@ -132,6 +149,7 @@ def read_client_config(path: str | os.PathLike[str], folder: str | os.PathLike[s
         FrozenDict(mistakes),
         form,
         tuple(gateways),
+        around,
     )
 
 
@@ -165,21 +183,53 @@ def list_client_places(
     config = _config_folder(at_home, platform, environment)
     claude = Path(environment["CLAUDE_CONFIG_DIR"]) if environment.get("CLAUDE_CONFIG_DIR") else at_home
     local = Path(environment["LOCALAPPDATA"]) if environment.get("LOCALAPPDATA") else at_home / "AppData" / "Local"
-    desktop = Path("Claude", "claude_desktop_config.json")
-    places = [
-        ("Claude Code", base / ".mcp.json", True),
-        ("Cursor", base / ".cursor" / "mcp.json", True),
-        ("VS Code", base / ".vscode" / "mcp.json", True),
-        ("Claude Code", claude / ".claude.json", False),
-        ("Claude Desktop", config / desktop, False),
-        ("Cursor", at_home / ".cursor" / "mcp.json", False),
-        ("Windsurf", at_home / ".codeium" / "windsurf" / "mcp_config.json", False),
-        ("VS Code", config / "Code" / "User" / "mcp.json", False),
-        ("VS Code Insiders", config / "Code - Insiders" / "User" / "mcp.json", False),
-    ]
-    if platform == "win32":  # what the Microsoft Store installs has its files in a place of its own
-        places.insert(5, ("Claude Desktop", local / _STORE_FOLDER / desktop, False))
-    return tuple(FoundConfig(*place) for place in dict.fromkeys(places))
+    bases = {
+        "project": base,
+        "home": at_home,
+        "claude": claude,
+        "config": config,
+        "xdg": Path(environment.get("XDG_CONFIG_HOME") or at_home / ".config"),
+        "code": config / "Code" / "User",
+        "store": local / _STORE_FOLDER,
+    }
+    rows = (row for row in CLIENT_PLACES if row[1] != "store" or platform == "win32")
+    places = (FoundConfig(client, bases[root] / name, root == "project") for client, root, name in rows)
+    return tuple({place.path: place for place in places}.values())
+
+
+_EXTENSIONS = "globalStorage"
+CLIENT_PLACES = (
+    ("Claude Code", "project", ".mcp.json"),
+    ("Cursor", "project", ".cursor/mcp.json"),
+    ("VS Code", "project", ".vscode/mcp.json"),
+    ("Gemini CLI", "project", ".gemini/settings.json"),
+    ("Codex", "project", ".codex/config.toml"),
+    ("Zed", "project", ".zed/settings.json"),
+    ("OpenCode", "project", "opencode.json"),
+    ("OpenCode", "project", "opencode.jsonc"),
+    ("Kiro", "project", ".kiro/settings/mcp.json"),
+    ("Roo Code", "project", ".roo/mcp.json"),
+    ("Claude Code", "claude", ".claude.json"),
+    ("Claude Desktop", "store", "Claude/claude_desktop_config.json"),  # what the Microsoft Store installs
+    ("Claude Desktop", "config", "Claude/claude_desktop_config.json"),
+    ("Cursor", "home", ".cursor/mcp.json"),
+    ("Windsurf", "home", ".codeium/windsurf/mcp_config.json"),
+    ("VS Code", "code", "mcp.json"),
+    ("VS Code Insiders", "config", "Code - Insiders/User/mcp.json"),
+    ("Gemini CLI", "home", ".gemini/settings.json"),
+    ("Codex", "home", ".codex/config.toml"),
+    ("Zed", "xdg", "zed/settings.json"),
+    ("OpenCode", "xdg", "opencode/opencode.json"),
+    ("OpenCode", "xdg", "opencode/opencode.jsonc"),
+    ("Goose", "xdg", "goose/config.yaml"),
+    ("Amp", "xdg", "amp/settings.json"),
+    ("GitHub Copilot CLI", "home", ".copilot/mcp-config.json"),
+    ("LM Studio", "home", ".lmstudio/mcp.json"),
+    ("Kiro", "home", ".kiro/settings/mcp.json"),
+    ("Cline", "code", f"{_EXTENSIONS}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+    ("Roo Code", "code", f"{_EXTENSIONS}/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
+)
+"""Client, folder and file, by the clients' documentation in November 2026; of a project first."""
 
 
 def starts_gateway(command: str, args: Sequence[str]) -> bool:
@@ -244,9 +294,9 @@ def _config_folder(home: Path, platform: str, environment: Mapping[str, str]) ->
 
 def _workspace_of(file: PurePath) -> Path:
     """The project that a file belongs to; the working directory for a user's file."""
-    if file.parent.name in (".vscode", ".cursor"):
+    if file.parent.name in (".vscode", ".cursor", ".gemini", ".codex", ".zed", ".roo"):
         return Path(file.parent.parent)
-    return Path(file.parent) if file.name == ".mcp.json" else Path.cwd()
+    return Path(file.parent) if file.name in (".mcp.json", "opencode.json", "opencode.jsonc") else Path.cwd()
 
 
 def find_server_places(document: Document, workspace: Path) -> tuple[ClientForm, list[tuple[Key, ...]]]:
@@ -262,25 +312,36 @@ def find_server_places(document: Document, workspace: Path) -> tuple[ClientForm,
         return ClientForm.SERVERS, [("servers",)]
     if isinstance(data.get("mcp"), dict) and "servers" in data["mcp"]:  # VS Code's settings.json
         return ClientForm.SERVERS, [("mcp", "servers")]
-    if any(isinstance(entry, dict) and {"command", "url", "serverUrl"} & entry.keys() for entry in data.values()):
+    for form in (ClientForm.CONTEXT_SERVERS, ClientForm.CODEX, ClientForm.AMP, ClientForm.OPENCODE, ClientForm.GOOSE):
+        if isinstance(data.get(form.value), dict) and (form is not ClientForm.GOOSE or "GOOSE" in str(data)):
+            return form, [(form.value,)]
+    if any(isinstance(entry, dict) and SERVER_KEYS & entry.keys() for entry in data.values()):
         return ClientForm.BARE, [()]
     return ClientForm.NONE, []
+
+
+def _parse(text: str, source: str) -> Document:
+    """A client's file by its ending.
+
+    Raises:
+        InvalidFileError: it cannot be read.
+    """
+    if source.lower().endswith((".yaml", ".yml")):
+        document = parse_yaml(text, source, merges=True)
+        return replace(document, data={}) if document.data is None else document
+    if not source.lower().endswith(".toml"):
+        return parse_json(blank_comments(text) or "{}", source)
+    import tomllib  # one client alone writes it
+
+    try:
+        return Document(tomllib.loads(text), source)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not TOML: {error}.", source)]) from None
 
 
 def _may_have_none(document: Document) -> bool:
     """Whether a file of a client that has further settings is right without servers."""
     return not document.data or bool({"projects", "inputs", "preferences", "globalShortcut"} & document.data.keys())
-
-
-def _find_switched_off(document: Document, workspace: Path) -> frozenset[str]:
-    """Names that Claude Code's entry of the project switches off, be they the project's servers or the user's."""
-    projects = document.data.get("projects")
-    off: set[str] = set()
-    for name, project in projects.items() if isinstance(projects, dict) else ():
-        names = project.get("disabledMcpServers") if isinstance(project, dict) and Path(name) == workspace else None
-        if isinstance(names, list):
-            off.update(each for each in names if isinstance(each, str))
-    return frozenset(off)
 
 
 def _read_inputs(document: Document) -> FrozenDict:

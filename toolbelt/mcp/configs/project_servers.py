@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolbelt.errors import InvalidFileError, ToolbeltError, suggestion
-from toolbelt.findings import Finding, sorted_findings
+from toolbelt.findings import Finding
 from toolbelt.mcp.configs.client_configs import ClientConfig, ClientForm, read_client_config
 from toolbelt.mcp.configs.client_editing import find_moved
+from toolbelt.mcp.configs.client_switches import find_client_switches
 from toolbelt.servers.reader import WrittenServer
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import Document
@@ -18,24 +19,13 @@ from toolbelt.stores.config import Config
 from toolbelt.stores.files import state_folder
 
 
-def find_servers(config: Config) -> tuple[ServerSpec, ...]:
-    """The servers of a project, in the order of its `toolbelt.yaml`.
+def examine_servers(config: Config) -> tuple[tuple[ServerSpec, ...], Mapping[str, Sequence[Finding]]]:
+    """The servers of a project, in the order of its `toolbelt.yaml`; and what is wrong with others, by name.
 
     `from` is followed here, and not when `toolbelt.yaml` is read: a project can be inspected and tested on a machine
-    that has none of the clients' files. Of a client's file, only the entries that are named count. Whether the client
-    switches one off is the client's matter: it may do so because the gateway serves it.
-
-    Raises:
-        InvalidFileError: what `from` names is not there, or is wrong.
+    that has none of the clients' files. Of a client's file, only the entries that are named count. What the client
+    switches off of one is off here, too, unless `disabled: false` overrules it for the server as a whole (rule V7).
     """
-    servers, broken = examine_servers(config)
-    if broken:
-        raise InvalidFileError(sorted_findings(finding for findings in broken.values() for finding in findings))
-    return servers
-
-
-def examine_servers(config: Config) -> tuple[tuple[ServerSpec, ...], Mapping[str, Sequence[Finding]]]:
-    """As `find_servers`, and what is wrong with the clients' entries of the others, by the name of the server."""
     if config.document is None or config.path is None:
         return (), {}
     document, file = config.document, config.path.absolute()
@@ -52,8 +42,14 @@ def examine_servers(config: Config) -> tuple[tuple[ServerSpec, ...], Mapping[str
             files[server.from_file] = [_read(path, file.parent) for path in paths]
         entry = _find_entry(server, files[server.from_file], document)
         if isinstance(entry, ServerSpec):
-            both = (str(file), *entry.files)
-            followed.append(replace(entry, files=both, disabled=server.disabled, split=server.split))
+            client_file = (file.parent / Path(server.from_file).expanduser()).absolute()
+            if str(client_file) not in entry.files:  # moved out of it; what the client says elsewhere still counts
+                first = files[server.from_file][0]
+                around = first.around if isinstance(first, ClientConfig) else None
+                around = around or find_client_switches(client_file, file.parent)
+                entry = replace(entry, switches=(*entry.switches, *around.of(entry)))
+            entry = replace(entry, files=(str(file), *entry.files))
+            followed.append(server.applied_to(entry, str(file)))
         else:
             broken[server.name] = entry
     return tuple(followed), broken

@@ -26,6 +26,7 @@ from toolbelt.mcp.gateway.meta_tools import DiscoveryRole
 from toolbelt.mcp.gateway.surface import NAME_LIMIT
 from toolbelt.patterns import fold
 from toolbelt.servers.splitting import SplitData, group_tools
+from toolbelt.servers.switches import Switch, find_switch, leave_out
 from toolbelt.tiers.meta_tools import TierMetaRole
 from toolbelt.toolkits.toolkit import RESERVED
 
@@ -136,6 +137,7 @@ def sync_catalog(
     *,
     splits: Mapping[str, SplitData | None] = MappingProxyType({}),
     servers: Collection[str] | None = None,
+    switches: Mapping[str, Sequence[Switch]] = MappingProxyType({}),
 ) -> Synced:
     """The catalog after asking servers.
 
@@ -144,6 +146,7 @@ def sync_catalog(
         listings: Answers in any order. A server that did not answer keeps its last known tools.
         splits: How servers are split, by name; the others are one plugin each.
         servers: The servers of the project; the others are removed. `None` removes none.
+        switches: What is switched off of servers, by name; it is not in the catalog (rule V7).
 
     Raises:
         InvalidDefinitionError: two plugins would have one name.
@@ -167,9 +170,11 @@ def sync_catalog(
     _refuse_same_names(plugins)
     facts: dict[str, Mapping[str, Any]] = {}
     for name in ordered:
-        before = {key: value for key, value in old.servers.get(name, {}).items() if key != "stale"}
+        before = {key: value for key, value in old.servers.get(name, {}).items() if key not in ("stale", "off")}
         if name in answered:
             before = _facts(answered[name], (tool for plugin in by_server[name] for tool in plugin.tools))
+        elif off := _still_off(old, name, switches.get(name, ())):
+            before["off"] = off
         facts[name] = {**before, "stale": True} if name in failed else before
     catalog = replace(
         old,
@@ -178,7 +183,13 @@ def sync_catalog(
         core=tuple(_kept_core(old, plugins)),
         servers=facts,
     )
-    return Synced(catalog, tuple(notes))
+    return Synced(leave_out(catalog, {name: of for name, of in switches.items() if name in ordered}), tuple(notes))
+
+
+def _still_off(old: Catalog, server: str, switches: Sequence[Switch]) -> dict[str, dict[str, str]]:
+    """The tools of a server that were switched off and are so still; that one was not asked, so nothing else is known."""
+    names = [off.tool for off in old.switched_off if off.server == server and off.tool]
+    return {name: switch.facts() for name in names if (switch := find_switch(switches, name)) is not None}
 
 
 def digest_tools(tools: Iterable[Tool]) -> str:
