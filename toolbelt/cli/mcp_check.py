@@ -73,13 +73,13 @@ def check(
     listings = (*ask_for_tools(specs, timeout), *failed)
     withheld = find_withheld(surface, listings)
     refusals = () if client is None else find_refusals(client, served.names)
+    off = [each for each in project.catalog.switched_off if each.key]
     if as_json:
-        off = [each for each in project.catalog.switched_off if each.key]
         print_json({**check_data(served, listings, withheld, refusals), "off": off_data(off)})
     else:
         _show(served, withheld, client, refusals)
-        for off in (each for each in project.catalog.switched_off if each.key):
-            click.echo(visible(f"off  {off.name}: {off.why}"))
+        for each in off:
+            click.echo(visible(f"off  {each.name}: {each.why}"))
     return exit_code_of(listings) or (CHANGED if withheld or refusals else 0)
 
 

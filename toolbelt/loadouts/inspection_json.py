@@ -64,6 +64,15 @@ class DifferingData:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class SwitchedOffData:
+    """A server or tool that a file of a client, or `toolbelt.yaml`, switches off."""
+
+    name: str = field(metadata=described("`server`, or `server/tool`"))
+    key: str = field(metadata=described("the key that switches it off"))
+    file: str = field(metadata=described("the file that has the key"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class PluginData:
     """A plugin with at least one tool shown."""
 
@@ -149,6 +158,9 @@ class InspectionData:
     disabled: tuple[str, ...] = field(metadata=described("plugins that are blocked"))
     hidden: tuple[str, ...] = field(metadata=described("plugins that are none of these"))
     differing_tools: tuple[DifferingData, ...] = field(metadata=described("tools whose status is not their plugin's"))
+    off: tuple[SwitchedOffData, ...] = field(
+        metadata=described("what files switch off, whatever the loadout; left out if nothing is", may_be_absent=True)
+    )
     tokens: TokensData = field(metadata=described("what the definitions cost"))
     models: tuple[FitData, ...] = field(metadata=described("how the tools fit each model asked about"))
     auto: AutoData | None = field(
@@ -163,6 +175,7 @@ _PARTS: Mapping[str, type] = MappingProxyType(
         "tool": ToolData,
         "withheld_tool": WithheldData,
         "differing_tool": DifferingData,
+        "switched_off": SwitchedOffData,
         "tokens": TokensData,
         "fit": FitData,
         "plugin_tokens": PluginTokens,
@@ -195,6 +208,7 @@ def inspection_data(inspection: Inspection) -> dict[str, Any]:
                 for tool in plugin.tools
                 if (status := resolution.tool_status(plugin, tool)) is not resolution.plugin_status(plugin)
             ),
+            off=tuple(SwitchedOffData(off.name, off.key, off.file) for off in resolution.catalog.switched_off),
             tokens=TokensData(
                 inspection.active_tokens,
                 inspection.full_tokens,

@@ -61,6 +61,7 @@ def inspection_view(inspection: Inspection, *, show_tools: bool, show_all: bool)
             _inactive_plugins(inspection, status, show_all=show_all)
             for status in (Status.DISCOVERABLE, Status.DISABLED, Status.HIDDEN)
         ),
+        *_switched_off(inspection),
         # An empty loadout fits everywhere, which says nothing.
         *([_models_table(inspection.models)] if inspection.models and not inspection.is_empty else []),
     )
@@ -166,6 +167,13 @@ def _inactive_plugins(inspection: Inspection, status: Status, *, show_all: bool)
     more = f" … and {len(names) - len(shown):,} more (--all)" if len(shown) < len(names) else ""
     counts = f"{plural(len(plugins), 'plugin')}, {plural(len(tools), 'tool')}"
     return Details(title, (Note(", ".join(shown) + more, Tone.FAINT),), counts, tone)
+
+
+def _switched_off(inspection: Inspection) -> Iterator[Block]:
+    """What files of clients switch off, whatever the loadout."""
+    if off := inspection.resolution.catalog.switched_off:
+        names = tuple(Note(f"{each.name}, by {each.why}", Tone.FAINT) for each in off)
+        yield Details("Switched off", names, str(len(off)), Tone.WARNING)
 
 
 def _models_table(fits: Iterable[ModelFit]) -> Table:

@@ -126,7 +126,7 @@ class Project:
 
     @property
     def broken_servers(self) -> Mapping[str, str]:
-        """Why others of `toolbelt.yaml` cannot be read, by name: their entries in clients' files are not there or wrong."""
+        """Why others of `toolbelt.yaml` cannot be read, by name: their entries in clients' files are wrong or gone."""
         return {name: " ".join(map(str, findings)) for name, findings in self._examined_servers[1].items()}
 
     def without_switched_off(self, *, broken_too: bool = False) -> Project:

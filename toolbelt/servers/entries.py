@@ -108,20 +108,25 @@ def in_common_form(entry: Mapping[str, Any], *, has_bare_variables: bool = False
         common |= {"command": command.get("path"), **{key: command[key] for key in ("args", "env") if key in command}}
     if isinstance(common.get("type"), str):
         common["type"] = _TYPES.get(common["type"].casefold(), common["type"])
-    headers, env = ({**value} if isinstance(value := common.get(key), dict) else {} for key in ("headers", "env"))
-    if isinstance(name := entry.get("bearer_token_env_var"), str):  # this and the next are Codex's
-        headers.setdefault("Authorization", f"Bearer ${{{name}}}")
-    if isinstance(variables := entry.get("env_http_headers"), dict):
-        headers |= {header: f"${{{name}}}" for header, name in variables.items()}
-    for key, default in (("env_vars", ":-"), ("env_keys", "")):  # of Codex, and of Goose
-        names = entry.get(key)
-        for name in (name for name in names if isinstance(name, str)) if isinstance(names, list) else ():
-            env.setdefault(name, f"${{{name}{default}}}")
-    common |= {key: value for key, value in (("headers", headers), ("env", env)) if value}
+    common |= _values_by_name(entry, common)
     for key in ("env", "headers", "args", "url"):
         if key in common:
             common[key] = _with_usual_variables(common[key], has_bare_variables)
     return common
+
+
+def _values_by_name(entry: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Headers and variables of an entry with those of which it has the names: Codex's, and Goose's `env_keys`."""
+    headers, env = ({**value} if isinstance(value := common.get(key), dict) else {} for key in ("headers", "env"))
+    if isinstance(name := entry.get("bearer_token_env_var"), str):
+        headers.setdefault("Authorization", f"Bearer ${{{name}}}")
+    if isinstance(variables := entry.get("env_http_headers"), dict):
+        headers |= {header: f"${{{name}}}" for header, name in variables.items()}
+    for key, default in (("env_vars", ":-"), ("env_keys", "")):
+        names = entry.get(key)
+        for name in (name for name in names if isinstance(name, str)) if isinstance(names, list) else ():
+            env.setdefault(name, f"${{{name}{default}}}")
+    return {key: value for key, value in (("headers", headers), ("env", env)) if value}
 
 
 def _with_usual_variables(value: Any, has_bare_variables: bool) -> Any:

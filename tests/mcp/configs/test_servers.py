@@ -11,6 +11,7 @@ import pytest
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.mcp.configs.servers import approval_digest, mask_arguments, mask_url, masked_command_line, masked_data
 from toolbelt.servers import ServerSpec, Transport
+from toolbelt.servers.switches import Switch
 
 STDIO = ServerSpec("git", Transport.STDIO, command="run", args=("a", "b"), folder="/srv/app")
 HTTP = ServerSpec("web", Transport.HTTP, url="https://example.com/mcp")
@@ -161,5 +162,7 @@ def test_M2_what_the_env_file_changes_of_what_runs_is_approved(tmp_path: Path) -
 
 
 def test_M2_name_source_and_questions_are_no_part_of_what_runs() -> None:
-    other = replace(STDIO, name="x", source="y", files=("/y",), inputs=FrozenDict(a="b"), disabled=True)
+    other = replace(
+        STDIO, name="x", source="y", files=("/y",), inputs=FrozenDict(a="b"), switches=(Switch("disabled", "z"),)
+    )
     assert _digest(other) == _digest(STDIO)

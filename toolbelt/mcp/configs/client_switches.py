@@ -1,4 +1,4 @@
-"""What clients switch off elsewhere than in the entry of a server: in other keys of its file, or in other files (V7)."""
+"""What clients switch off elsewhere than in the entry of a server: under other keys, or in other files (rule V7)."""
 
 from __future__ import annotations
 
@@ -175,24 +175,10 @@ def _settings_of(file: Path, workspace: Path) -> tuple[Path, ...]:
 
 def _read_row(row: SwitchRow, value: Any, spec: ServerSpec, source: str) -> Iterator[Switch]:
     key = ".".join(part for part in row.place if part != "*").removeprefix("projects.") or "enabled"
-    is_mapping = row.means in (Means.TOOLS_MAPPED, Means.ENABLEMENT, Means.PROFILE)
-    if not isinstance(value, dict if is_mapping else list):
+    wanted: type = dict if row.means in (Means.TOOLS_MAPPED, Means.ENABLEMENT, Means.PROFILE) else list
+    if not isinstance(value, wanted):
         return  # of another meaning: `tools` and `permission` may be other settings
-    name = _as_in_a_name(spec.name)
     match row.means:
-        case Means.SERVERS_OFF | Means.SERVERS_ON:
-            listed = {_as_in_a_name(each) for each in value if isinstance(each, str)}
-            if (name in listed) is (row.means is Means.SERVERS_OFF):
-                yield Switch(key, source)
-        case Means.ENABLEMENT:
-            states = {str(each).strip().casefold(): state for each, state in value.items()}
-            state = states.get(spec.name.strip().casefold())
-            if isinstance(state, dict) and state.get("enabled") is False:
-                yield Switch(key, source)
-        case Means.MATCHED_OFF | Means.MATCHED_ON:
-            entries = [each for each in value if isinstance(each, dict)]
-            if _matches_any(spec, entries, all_kinds=row.means is Means.MATCHED_ON) is (row.means is Means.MATCHED_OFF):
-                yield Switch(key, source)
         case Means.TOOLS_OFF:
             for written in (each for each in value if isinstance(each, str)):
                 yield from _read_tool(row, written, spec, key, source)
@@ -200,11 +186,26 @@ def _read_row(row: SwitchRow, value: Any, spec: ServerSpec, source: str) -> Iter
             on = [each for each in value if value[each] in (True, "allow", "ask")]
             for written in (each for each in value if value[each] in (False, "deny")):
                 longer = [each for each in on if len(each) > len(written)]
-                patterns = [pattern for each in longer for pattern in _tool_patterns(row, each, spec.name)]
+                patterns = tuple(pattern for each in longer for pattern in _tool_patterns(row, each, spec.name))
                 for switch in _read_tool(row, written, spec, key, source):
-                    yield replace(switch, exceptions=tuple(patterns))
+                    yield replace(switch, exceptions=patterns)
         case Means.PROFILE:
             yield from _read_profile(value, spec.name, source)
+        case _ if _is_server_off(row.means, value, spec):
+            yield Switch(key, source)
+
+
+def _is_server_off(means: Means, value: Any, spec: ServerSpec) -> bool:
+    if means in (Means.SERVERS_OFF, Means.SERVERS_ON):
+        listed = {_as_in_a_name(each) for each in value if isinstance(each, str)}
+        return (_as_in_a_name(spec.name) in listed) is (means is Means.SERVERS_OFF)
+    if means is Means.ENABLEMENT:
+        states = {str(each).strip().casefold(): state for each, state in value.items()}
+        state = states.get(spec.name.strip().casefold())
+        return isinstance(state, dict) and state.get("enabled") is False
+    entries = [each for each in value if isinstance(each, dict)]
+    is_listed = _matches_any(spec, entries, all_kinds=means is Means.MATCHED_ON)
+    return is_listed is (means is Means.MATCHED_OFF)
 
 
 def _read_tool(row: SwitchRow, written: str, spec: ServerSpec, key: str, source: str) -> Iterator[Switch]:

@@ -187,7 +187,7 @@ def sync_catalog(
 
 
 def _still_off(old: Catalog, server: str, switches: Sequence[Switch]) -> dict[str, dict[str, str]]:
-    """The tools of a server that were switched off and are so still; that one was not asked, so nothing else is known."""
+    """The tools of a server that was not asked that were switched off, and are so still."""
     names = [off.tool for off in old.switched_off if off.server == server and off.tool]
     return {name: switch.facts() for name in names if (switch := find_switch(switches, name)) is not None}
 
