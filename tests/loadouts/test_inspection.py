@@ -288,7 +288,7 @@ def test_C_the_schema_describes_every_field_and_lets_no_other_in() -> None:
     for part in (schema, *schema["$defs"].values()):
         assert part["additionalProperties"] is False
         assert all(field["description"] for field in part["properties"].values())
-    assert set(schema["properties"]) - set(schema["required"]) == {"auto"}
+    assert set(schema["properties"]) - set(schema["required"]) == {"auto", "off"}
     assert {*schema["$defs"]["plugin"]["properties"]} - {*schema["$defs"]["plugin"]["required"]} == {"withheld"}
 
 

@@ -13,6 +13,7 @@ from toolbelt.command.options import option
 from toolbelt.command.project import ProjectOptions, project_options, source_options
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.project.opening import leave_out_switched_off
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.text import plural, visible
@@ -70,7 +71,7 @@ def inspect(
     if search is not None and not is_served and _is_typed("search"):
         raise click.UsageError("--search needs --serve: it is a way to list what is served.")
     project = options.open()
-    project = project.without_switched_off() if is_served else project
+    project = leave_out_switched_off(project) if is_served else project
     if name is not None and name.casefold() == AUTO:
         inspection = project.inspect_auto(models)
         if inspection.auto is not None and inspection.auto.loadout is None:

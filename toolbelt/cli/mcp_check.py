@@ -23,10 +23,12 @@ from toolbelt.command.servers import (
 )
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.configs.client_limits import CLIENT_LIMITS, ClientFinding, find_refusals
+from toolbelt.mcp.configs.project_servers import explain_broken_servers
 from toolbelt.mcp.gateway.served_list import ServedList, list_served
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, make_surface
 from toolbelt.mcp.gateway.verification import verify_tools
 from toolbelt.mcp.sync.sync import Listing, ServerStatus
+from toolbelt.project.opening import leave_out_switched_off
 from toolbelt.render.screen import print_json
 from toolbelt.text import plural, visible
 
@@ -57,7 +59,7 @@ def check(
 
     Exit code 0: nothing has changed; 1: a tool has changed, or the client refuses something; 3: a server failed.
     """
-    project = options.open().without_switched_off(broken_too=True)
+    project = leave_out_switched_off(options.open(), broken_too=True)
     surface = make_surface(project.resolve(loadout), name_limit=name_limit)
     served = list_served(surface, project.catalog, project.counter, name_limit=name_limit)
     specs = [spec for spec in project.servers if spec.name in surface.servers]
@@ -66,7 +68,9 @@ def check(
             f"toolbelt.yaml does not define these servers of the catalog: {', '.join(sorted(missing))}."
         )
     approve(specs, yes=yes)
-    failed = [Listing(name, ServerStatus.FAILED, error=why) for name, why in project.broken_servers.items()]
+    failed = [
+        Listing(name, ServerStatus.FAILED, error=why) for name, why in explain_broken_servers(project.config).items()
+    ]
     for listing in failed:
         report_listing(listing)
     report_switches(project.servers)

@@ -25,6 +25,7 @@ from toolbelt.mcp.configs.client_editing import (
     undo_change,
     write_change,
 )
+from toolbelt.mcp.configs.project_servers import explain_broken_servers
 from toolbelt.mcp.configs.variables import needed_variables
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json
@@ -218,6 +219,8 @@ def _count_tokens(project: Project, names: Sequence[str]) -> dict[str, int]:
 
 def _warn(project: Project, change: ClientChange, tokens: dict[str, int], file: Path) -> None:
     shown = shown_path(file)
+    for name, why in explain_broken_servers(project.config).items():
+        notify(f"server {name!r} is not served: {why}", "warning")
     if not project.servers:
         notify("toolbelt.yaml has no `servers`, so the gateway has nothing to serve; run: toolbelt init", "warning")
     if change.kept:

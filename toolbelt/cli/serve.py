@@ -24,6 +24,7 @@ from toolbelt.mcp.gateway.meta_tools import cut
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, list_pinned, make_surface, served_names
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
 from toolbelt.mcp.logs.audit import AuditLog, audit_folder
+from toolbelt.project.opening import leave_out_switched_off
 from toolbelt.project.rankers import open_index_store, open_project_ranker
 from toolbelt.render.screen import notify
 from toolbelt.search.pinned import find_pinned
@@ -128,7 +129,7 @@ def serve(
     """
     check_subject(loadout, agent, session_id, over_http=listener is not None)
     refuse_beside_search(search, agent)
-    project = ProjectOptions(catalog, config).open().without_switched_off(broken_too=True)
+    project = leave_out_switched_off(ProjectOptions(catalog, config).open(), broken_too=True)
     _report_left_out(project)
     settings = None if search is None else parse_search(search, project.config.searches)
     streams: ProtocolStreams | None = None
@@ -194,7 +195,9 @@ def serve(
 
 
 def _report_left_out(project: Project) -> None:
-    for name, why in project.broken_servers.items():
+    from toolbelt.mcp.configs.project_servers import explain_broken_servers
+
+    for name, why in explain_broken_servers(project.config).items():
         notify(f"server {name!r} is not served: {why}", "warning")
     for off in project.catalog.switched_off:
         if off.key:

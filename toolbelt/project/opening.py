@@ -112,6 +112,25 @@ def examine_project(
     return replace(examined, catalog=_locate(examined.catalog, folder)), folder
 
 
+def leave_out_switched_off(project: Project, *, broken_too: bool = False) -> Project:
+    """The project without the tools that files of clients switch off now, whatever the last sync knew (rule V7).
+
+    Args:
+        project: Whose servers are asked for.
+        broken_too: Whether also without those of servers that cannot be read, which cannot be served.
+    """
+    if not any(plugin.server for plugin in project.catalog.plugins):
+        return project
+    from toolbelt.mcp.configs.project_servers import explain_broken_servers
+    from toolbelt.servers.switches import Switch, leave_out
+
+    switches = {spec.name: spec.switches for spec in project.servers}
+    if broken_too:
+        switches |= {name: (Switch("", why),) for name, why in explain_broken_servers(project.config).items()}
+    catalog = leave_out(project.catalog, switches)
+    return replace(project, catalog_file=replace(project.catalog_file, catalog=catalog))
+
+
 def lint_searches(project: Project) -> tuple[Finding, ...]:
     """What is wrong with the loadouts that searches of a project pin."""
     config = project.config

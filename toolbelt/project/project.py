@@ -114,38 +114,11 @@ class Project:
         return MappingProxyType({agent.name: agent for agent in self.config.agents})
 
     @cached_property
-    def _examined_servers(self) -> tuple[tuple[ServerSpec, ...], Mapping[str, Sequence[Finding]]]:
-        from toolbelt.mcp.configs.project_servers import examine_servers  # few projects have servers
-
-        return examine_servers(self.config)
-
-    @property
     def servers(self) -> tuple[ServerSpec, ...]:
         """The MCP servers of `toolbelt.yaml` that can be read, with `from` followed when first asked for."""
-        return self._examined_servers[0]
+        from toolbelt.mcp.configs.project_servers import examine_servers  # few projects have servers
 
-    @property
-    def broken_servers(self) -> Mapping[str, str]:
-        """Why others of `toolbelt.yaml` cannot be read, by name: their entries in clients' files are wrong or gone."""
-        return {name: " ".join(map(str, findings)) for name, findings in self._examined_servers[1].items()}
-
-    def without_switched_off(self, *, broken_too: bool = False) -> Project:
-        """The project without the tools that files of clients switch off now, whatever the last sync knew (rule V7).
-
-        Args:
-            broken_too: Whether also without those of servers that cannot be read, which cannot be served.
-        """
-        if not any(plugin.server for plugin in self.catalog.plugins):
-            return self
-        from toolbelt.servers.switches import Switch, leave_out
-
-        switches = {spec.name: spec.switches for spec in self.servers}
-        if broken_too:
-            switches |= {name: (Switch("", why),) for name, why in self.broken_servers.items()}
-        catalog = leave_out(self.catalog, switches)
-        return (
-            self if catalog is self.catalog else replace(self, catalog_file=replace(self.catalog_file, catalog=catalog))
-        )
+        return examine_servers(self.config)[0]
 
     def scope(self, tools: ToolRegistry, loadout: str | None) -> ToolRegistry:
         """A new registry with only the tools that a loadout makes active (rule L12).

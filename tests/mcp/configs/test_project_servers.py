@@ -10,8 +10,10 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from toolbelt.errors import InvalidFileError
+from toolbelt.mcp.configs.project_servers import examine_servers, explain_broken_servers
 from toolbelt.project.opening import open_project
 from toolbelt.servers import Transport
+from toolbelt.servers.switches import find_switch
 from toolbelt.stores.config_schema import config_schema
 
 CLIENT = {
@@ -90,10 +92,36 @@ def test_M3_what_from_names_is_looked_up_when_servers_are_asked_for(
 ) -> None:
     _write(folder, f"servers:\n  {name}: {{from: {file}}}\n")
     project = open_project()  # the catalog can be used where the client's file is not
-    with pytest.raises(InvalidFileError) as caught:
-        _ = project.servers
-    (finding,) = caught.value.findings
+    assert project.servers == ()
+    (finding,) = examine_servers(project.config)[1][name]
     assert (finding.rule, finding.file) == (rule, place)
+    assert str(finding) in explain_broken_servers(project.config)[name]
+
+
+def test_V6_a_broken_entry_costs_no_other(folder: Path) -> None:
+    _write(folder, "servers:\n  wrong: {from: client.json}\n  git: {from: client.json}\n  none: {from: none.json}\n")
+    project = open_project()
+    assert [spec.name for spec in project.servers] == ["git"]
+    assert list(explain_broken_servers(project.config)) == ["wrong", "none"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "off", "put_off"),
+    [
+        pytest.param("{from: off.json}", "`disabled` in off.json", True, id="client"),
+        pytest.param("{from: off.json, disabled: false}", "", True, id="overruled-but-for-its-tools"),
+        pytest.param("{from: off.json, disabled: true}", "`disabled` in toolbelt.yaml", True, id="both"),
+    ],
+)
+def test_V7_what_the_clients_file_switches_off_is_off_unless_overruled(
+    folder: Path, entry: str, off: str, put_off: bool
+) -> None:
+    data = {"mcpServers": {"git": {"command": "x", "disabled": True, "disabledTools": ["put"]}}}
+    (folder / "off.json").write_text(json.dumps(data))
+    _write(folder, f"servers:\n  git: {entry}\n")
+    (git,) = open_project().servers
+    assert str(git.off_by or "") == off
+    assert (find_switch(git.switches, "put") is not None) is put_off
 
 
 SCHEMA = Draft202012Validator(config_schema())

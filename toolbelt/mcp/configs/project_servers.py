@@ -55,6 +55,11 @@ def examine_servers(config: Config) -> tuple[tuple[ServerSpec, ...], Mapping[str
     return tuple(followed), broken
 
 
+def explain_broken_servers(config: Config) -> Mapping[str, str]:
+    """Why servers of a project cannot be read, by name: their entries in clients' files are wrong or missing."""
+    return {name: " ".join(map(str, findings)) for name, findings in examine_servers(config)[1].items()}
+
+
 def _read(path: Path, folder: Path) -> ClientConfig | ToolbeltError:
     try:
         return read_client_config(path, folder)
