@@ -83,7 +83,7 @@ def check(
     else:
         _show(served, withheld, client, refusals)
         for each in off:
-            click.echo(visible(f"off  {each.name}: {each.why}"))
+            click.echo(f"off  {visible(each.name)}: {visible(each.why)}")
     return exit_code_of(listings) or (CHANGED if withheld or refusals else 0)
 
 

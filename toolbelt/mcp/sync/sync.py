@@ -183,7 +183,7 @@ def sync_catalog(
         core=tuple(_kept_core(old, plugins)),
         servers=facts,
     )
-    return Synced(leave_out(catalog, {name: of for name, of in switches.items() if name in ordered}), tuple(notes))
+    return Synced(leave_out(catalog, switches), tuple(notes))
 
 
 def _still_off(old: Catalog, server: str, switches: Sequence[Switch]) -> dict[str, dict[str, str]]:
