@@ -15,12 +15,12 @@ from toolbelt.toolkits.expand import Miss, expand_entry
 
 NAMES = ("get", "put", "put_all", "drop")
 CATALOG = Catalog(
-    plugins=[
-        Plugin("own", [Tool("put")]),
-        Plugin("a-x", [Tool(name, wire_name=f"a_{name}") for name in NAMES], category="web", server="a"),
-        Plugin("b", [Tool(name, wire_name=f"b_{name}") for name in NAMES], server="b"),
-    ],
-    core=["a-x/put", "b/get"],
+    plugins=(
+        Plugin("own", (Tool("put"),)),
+        Plugin("a-x", tuple(Tool(name, wire_name=f"a_{name}") for name in NAMES), category="web", server="a"),
+        Plugin("b", tuple(Tool(name, wire_name=f"b_{name}") for name in NAMES), server="b"),
+    ),
+    core=("a-x/put", "b/get"),
     servers={"a": {"version": "1"}, "b": {}},
 )
 switches = st.builds(

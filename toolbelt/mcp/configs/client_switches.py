@@ -175,8 +175,8 @@ def _settings_of(file: Path, workspace: Path) -> tuple[Path, ...]:
 
 def _read_row(row: SwitchRow, value: Any, spec: ServerSpec, source: str) -> Iterator[Switch]:
     key = ".".join(part for part in row.place if part != "*").removeprefix("projects.") or "enabled"
-    wanted: type = dict if row.means in (Means.TOOLS_MAPPED, Means.ENABLEMENT, Means.PROFILE) else list
-    if not isinstance(value, wanted):
+    is_mapped = row.means in (Means.TOOLS_MAPPED, Means.ENABLEMENT, Means.PROFILE)
+    if type(value) is not (dict if is_mapped else list):
         return  # of another meaning: `tools` and `permission` may be other settings
     match row.means:
         case Means.TOOLS_OFF:
