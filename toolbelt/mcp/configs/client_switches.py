@@ -230,7 +230,7 @@ def _tool_patterns(row: SwitchRow, name: str, server: str) -> tuple[str, ...]:
     return ()
 
 
-def _read_profile(agent: Mapping[str, Any], server: str, source: str) -> Iterator[Switch]:
+def _read_profile(agent: Any, server: str, source: str) -> Iterator[Switch]:
     """Zed's: a profile has tools by server, and whether those of other servers are on."""
     name, profiles = agent.get("default_profile", "write"), agent.get("profiles")
     profile = profiles.get(name) if isinstance(profiles, dict) and isinstance(name, str) else None
