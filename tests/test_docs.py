@@ -18,8 +18,12 @@ import yaml
 from tests.cli.conftest import Toolbelt, project, toolbelt
 from tests.documents import PAGES, ROOT, Block, anchors, blocks, links, read
 from toolbelt.cli.root import root
+from toolbelt.command.groups import EXAMPLE_MODEL
 from toolbelt.mcp.configs.approvals import Approvals
 from toolbelt.mcp.configs.client_configs import read_client_config
+from toolbelt.models.facts import describe_end
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_facts import find_facts
 from toolbelt.stores.files import state_folder
 
 __all__ = ["project", "toolbelt"]  # fixtures
@@ -158,3 +162,28 @@ def test_C_every_variable_that_no_flag_names_is_documented() -> None:
     documented = set(VARIABLE.findall(read("docs/settings.md")))
     assert sorted(named - _flags(root) - documented - {"TOOLBELT_INPUT"}) == []
     assert sorted(documented - named - _flags(root)) == []
+
+
+def _named_models() -> set[str]:
+    """Names of litellm's table in pages and in examples of commands."""
+    texts = [*map(read, PAGES), EXAMPLE_MODEL]
+    words = {word for text in texts for word in re.findall(r"[\w./:-]+[\w]", text)}
+    table = ModelTable()
+    return {word for word in words if re.search(r"\d", word) and table.find_name(word) is not None}
+
+
+def test_V9_every_model_that_a_page_names_is_there_and_stays_for_90_days() -> None:
+    named = _named_models()
+    assert EXAMPLE_MODEL in named
+    assert len(named) <= 6, "a page names the models that the others name"
+    facts = [find_facts(name, ModelTable()) for name in sorted(named)]
+    assert not list(filter(None, map(describe_end, facts)))
+
+
+def test_V9_the_models_of_examples_are_named_in_one_place_or_on_a_page() -> None:
+    """Other names, such as of models that are gone, are in no message and no help."""
+    table = ModelTable()
+    for path in [*ROOT.glob("toolbelt/**/*.py"), *ROOT.glob("evals/**/*.py")]:
+        for text in re.findall(r"[\"'](toolbelt [^\"']+)[\"']", path.read_text(encoding="utf-8")):
+            named = [word for word in text.split() if table.find_name(word) and not word.startswith("ollama/")]
+            assert not named, f"{path}: write EXAMPLE_MODEL in place of {named}"

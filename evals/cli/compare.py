@@ -41,7 +41,7 @@ _FLIPS = 5
     "--against",
     metavar="ARM",
     help="The arm of A that the others, or those of B, are compared with: toolset (that of their own model), model, "
-    "both or number, such as full, 'gpt-4o full' or 2.  [default: the first of the same model that was scored, no "
+    "both or number, such as full, 'MODEL full' or 2.  [default: the first of the same model that was scored, no "
     "oracle; with B, the arm of the same name]",
 )
 @option(

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import option
 from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
@@ -22,8 +22,8 @@ _MOST_SEED = 10**9
 
 @click.command(
     epilog=examples(
-        "toolbelt dataset generate --catalog tools.json --model gpt-4o-mini -o ./mine --limit 5 --dry-run",
-        "toolbelt dataset generate -c tools.json -m gpt-4o-mini -o ./mine --tool 'git/*' --max-cost 1",
+        f"toolbelt dataset generate --catalog tools.json --model {EXAMPLE_MODEL} -o ./mine --limit 5 --dry-run",
+        f"toolbelt dataset generate -c tools.json -m {EXAMPLE_MODEL} -o ./mine --tool 'git/*' --max-cost 1",
         "toolbelt dataset generate -c tools.json -m hosted_vllm/qwen3 --api-base http://localhost:8000/v1 -o ./mine",
     )
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from toolbelt.command.boundary import OK
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.evals.cli.options import CommaList, asking_options, split_commas, store_option
 from toolbelt.evals.cli.probe_preparing import (
@@ -35,8 +35,8 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
 
 @click.command(
     epilog=examples(
-        "toolbelt model probe --model gpt-4o-mini --dry-run",
-        "toolbelt model probe --model gpt-4o-mini --max-cost 0.05 --require one_tool,parallel_calls",
+        f"toolbelt model probe --model {EXAMPLE_MODEL} --dry-run",
+        f"toolbelt model probe --model {EXAMPLE_MODEL} --max-cost 0.05 --require one_tool,parallel_calls",
         "toolbelt model probe -m hosted_vllm/qwen3 -m local/bm25 --api-base http://localhost:8000/v1",
     )
     + _CHECKS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolbelt.command.completion import complete_models
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import config_option, json_option
 from toolbelt.errors import NotFoundError, nearest
 from toolbelt.evals.cli.options import store_option
@@ -37,7 +37,7 @@ _CUT_SHORT = ("incomplete", "interrupted", "killed")
 """Of a probe that the same command goes on with."""
 
 
-@click.command(epilog=examples("toolbelt model probes", "toolbelt model probes gpt-4o-mini --json"))
+@click.command(epilog=examples("toolbelt model probes", f"toolbelt model probes {EXAMPLE_MODEL} --json"))
 @click.argument("model", metavar="[MODEL]", required=False, shell_complete=complete_models)
 @store_option
 @config_option
@@ -84,7 +84,7 @@ def _show_all(latest: Sequence[ProbeResult], *, as_json: bool) -> None:
         print_json({"probes": [probe_data(probe) for probe in latest]})
         return
     if not latest:
-        notify("nothing has been probed here yet; try: toolbelt model probe --model gpt-4o-mini --dry-run")
+        notify(f"nothing has been probed here yet; try: toolbelt model probe --model {EXAMPLE_MODEL} --dry-run")
         return
     show_blocks(probes_view(latest))
     if len(latest) == 1:

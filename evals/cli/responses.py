@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from toolbelt.command.boundary import OK
-from toolbelt.command.groups import LazyGroup, examples
+from toolbelt.command.groups import EXAMPLE_MODEL, LazyGroup, examples
 from toolbelt.command.options import json_option, option
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.evals.analysis.summary.responses import read_response_keys
@@ -167,7 +167,7 @@ def show(file: str, as_json: bool) -> None:
 @click.command(
     epilog=examples(
         "toolbelt eval responses prune --older-than 90",
-        "toolbelt eval responses prune --model gpt-4o-mini --dry-run",
+        f"toolbelt eval responses prune --model {EXAMPLE_MODEL} --dry-run",
         "toolbelt eval responses prune --unused-by latest",
     )
 )

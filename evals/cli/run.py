@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from toolbelt.command.boundary import OK
-from toolbelt.command.groups import SectionedCommand, examples
+from toolbelt.command.groups import EXAMPLE_MODEL, SectionedCommand, examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
@@ -75,13 +75,13 @@ _SECTIONS = {
     sections=_SECTIONS,
     epilog=examples(
         "toolbelt eval run",
-        "toolbelt eval run --model gpt-4o-mini,local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
+        f"toolbelt eval run --model {EXAMPLE_MODEL},local/bm25 --toolset full,loadout:*,tiered --limit 50 --dry-run",
         "toolbelt eval run --toolset full,oracle+9 --variant plain,shuffled,padded:46000 --epochs 3",
         "toolbelt eval run --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --effort none,high",
-        "toolbelt eval run --suite compatibility --model gpt-4o-mini --model ollama/llama3.1 --limit 100 --dry-run",
-        "toolbelt eval run --model gpt-4o-mini --response-cache responses.jsonl --offline",
-        "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --shard 3/8",
-        "toolbelt eval run --model gpt-4o-mini --toolset full,tiered --engine dask:10.0.0.5:8786 --max-concurrency 64",
+        f"toolbelt eval run --suite compatibility -m {EXAMPLE_MODEL} -m ollama/llama3.1 --limit 100 --dry-run",
+        f"toolbelt eval run --model {EXAMPLE_MODEL} --response-cache responses.jsonl --offline",
+        f"toolbelt eval run --model {EXAMPLE_MODEL} --toolset full,tiered --shard 3/8",
+        f"toolbelt eval run -m {EXAMPLE_MODEL} --toolset full,tiered --engine dask:10.0.0.5:8786 --max-concurrency 64",
         "toolbelt eval run --toolset full,tiered --until-decided --baseline reports/baseline.json",
         "toolbelt eval run --dataset ./mine --model hosted_vllm/qwen3 --api-base http://localhost:8000/v1 --max-cost 1",
     ),

@@ -72,8 +72,8 @@ class DraftSettings:
     def __post_init__(self) -> None:
         if self.model.startswith("local/"):
             raise ToolbeltError(
-                f"{self.model} chooses between tools and writes nothing. Give a model that writes, such as "
-                "gpt-4o-mini, or scripted/FILE."
+                f"{self.model} chooses between tools and writes nothing. Give a model that writes: one of "
+                "`toolbelt model list`, or scripted/FILE."
             )
         if not self.quota.cases:
             raise ToolbeltError("Nothing is asked for: give --per-tool or --near-misses a number above 0.")

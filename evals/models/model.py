@@ -41,7 +41,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As it is written on the command line: `local/bm25`, `gpt-4o`."""
+        """As it is written on the command line: `local/bm25`, `openai/NAME`."""
         ...
 
     async def complete(self, request: Request) -> Reply:

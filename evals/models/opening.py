@@ -80,7 +80,7 @@ def open_model(name: str, options: ModelOptions | None = None) -> Model:
     """
     options = options or ModelOptions()
     if not name.strip():
-        raise ToolbeltError("A model needs a name: local/bm25, or any that litellm knows, such as gpt-4o-mini.")
+        raise ToolbeltError("A model needs a name: local/bm25, or any that litellm knows; see: toolbelt model list")
     for prefix, opener in OPENERS.items():
         if name.startswith(prefix):
             return opener(name)

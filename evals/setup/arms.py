@@ -43,7 +43,7 @@ from toolbelt.loadouts.loadout import AUTO
 from toolbelt.loadouts.reason_text import describe_unmet_recommendation
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
-from toolbelt.providers.litellm_table import find_form
+from toolbelt.providers.litellm_table import ModelTable, find_form
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.search.settings import Trigger
 from toolbelt.stores.files import cache_folder
@@ -98,7 +98,7 @@ def prepare_arms(
     """
     open_ranker = cache(open_ranker or partial(_open_ranker, inputs, options))  # arms share its vectors
     models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
-    renderers = _Renderers(inputs.catalog, plan.tokenizer, plan.seed, reporter)
+    renderers = _Renderers(inputs.catalog, inputs.project.models, plan.tokenizer, plan.seed, reporter)
     notes: dict[RunNote, None] = {}  # arms of one toolset have the same
     arms = []
     for arm in plan.arms:
@@ -197,8 +197,9 @@ def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[RunNote]:
 class _Renderers:
     """Renderers by tokenizer and variant, so that arms share them."""
 
-    def __init__(self, catalog: Catalog, tokenizer: str, seed: int, reporter: EvalReporter) -> None:
+    def __init__(self, catalog: Catalog, models: ModelTable, tokenizer: str, seed: int, reporter: EvalReporter) -> None:
         self._catalog = catalog
+        self._models = models
         self._tokenizer = tokenizer
         self._seed = seed
         self._reporter = reporter
@@ -206,7 +207,7 @@ class _Renderers:
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, model: str) -> TokenCounter:
-        name = find_tokenizer(model) or self._tokenizer
+        name = find_tokenizer(model, self._models) or self._tokenizer
         if name not in self._counters:
             self._counters[name] = make_counter(name)
             self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run

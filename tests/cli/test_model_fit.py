@@ -187,14 +187,14 @@ def test_what_holds_no_conversation_is_unsupported(toolbelt: Toolbelt, own: Path
 
 def test_what_toolbelt_yaml_gives_and_does_not_fit_is_a_warning(toolbelt: Toolbelt, project: Path) -> None:
     (project / "toolbelt.yaml").write_text(
-        "models:\n- {name: gpt-4, toolset: 'loadout:Full'}\n- {name: o3, toolset: full}\n"
-        "- {name: gpt-4o, toolset: 'loadout:developer'}\n- {name: gpt-5, toolset: tiered}\n"
+        "models:\n- {name: ollama/mistral, toolset: 'loadout:Full'}\n- {name: gpt-6-luna, toolset: full}\n"
+        "- {name: gpt-6-sol, toolset: 'loadout:developer'}\n- {name: gpt-6-astra, toolset: tiered}\n"
     )
     ran = toolbelt("model", "fit", "--json")
     assert each_mentions(
         ran.err.splitlines(),
-        ("warning: toolbelt.yaml", "'gpt-4' 'loadout:Full'", "not fit"),
-        ("warning: toolbelt.yaml", "'o3' 'full'", "not fit"),
+        ("warning: toolbelt.yaml", "'ollama/mistral' 'loadout:Full'", "not fit"),
+        ("warning: toolbelt.yaml", "'gpt-6-luna' 'full'", "not fit"),
     )
     assert [row["toolset"] for row in ran.json["models"]] == ["loadout:Full", "full", "loadout:developer", "tiered"]
 

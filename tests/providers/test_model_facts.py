@@ -13,14 +13,12 @@ import pytest
 
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.models.project_models import ProjectModel
-from toolbelt.providers.litellm_table import DEFAULT_MODELS, PRICE_TABLE, ModelTable, find_litellm_file, write_extract
+from toolbelt.providers.litellm_table import PRICE_TABLE, ModelTable, find_litellm_file, write_extract
 from toolbelt.providers.model_facts import (
     TALKING_MODES,
-    WELL_KNOWN,
     find_facts,
     is_known,
     list_models,
-    list_well_known,
 )
 
 PLAIN = {"litellm_provider": "openai", "mode": "chat", "max_input_tokens": 100_000, "max_output_tokens": 9_000}
@@ -46,9 +44,10 @@ def _facts(folder: Path, entries: dict[str, object], *own: ProjectModel, model: 
 
 def test_every_fact_is_litellms(tmp_path: Path) -> None:
     for table in (ModelTable(), ModelTable(tmp_path), ModelTable(tmp_path)):  # none, a fresh and a kept extract
-        for name, entry in litellm_table().items():
+        for name, written in litellm_table().items():
             facts = find_facts(name, table)
-            assert facts.known_as == name
+            assert (facts.known_as, facts.alias_of) == (written.get("alias_of", name), written.get("alias_of"))
+            entry = litellm_table().get(written.get("alias_of", ""), written)
             assert facts.provider == entry.get("litellm_provider")
             assert facts.context_window == (entry.get("max_input_tokens") or None)
             assert facts.output_limit == (entry.get("max_output_tokens") or None)
@@ -297,15 +296,6 @@ def test_our_own_model_calls_tools_and_is_free() -> None:
     assert (
         find_facts("local/bm25", ModelTable(own=[ProjectModel("local/bm25", tool_calling=False)])).tool_calling is False
     )
-
-
-def test_the_well_known_are_known_and_hold_those_shown_by_default() -> None:
-    table = ModelTable()
-    assert tuple(list_well_known(table)) == WELL_KNOWN
-    assert set(DEFAULT_MODELS) < set(WELL_KNOWN)
-    assert len(set(WELL_KNOWN)) == len(WELL_KNOWN)
-    hosted = [name for name in WELL_KNOWN if not name.startswith("local/")]
-    assert all(find_facts(name, table).context_window and find_facts(name, table).prices for name in hosted)
 
 
 @pytest.mark.parametrize(

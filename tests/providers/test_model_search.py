@@ -9,7 +9,7 @@ import pytest
 from toolbelt.errors import NotFoundError
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.providers.litellm_table import ModelTable
-from toolbelt.providers.model_facts import WELL_KNOWN, find_facts
+from toolbelt.providers.model_facts import find_facts, list_current_names
 from toolbelt.providers.model_search import (
     ModelFilter,
     count_models,
@@ -32,9 +32,9 @@ def _names(table: ModelTable, **wanted: object) -> list[str]:
     return [facts.name for facts in search_models(ModelFilter(**wanted), NAMED, table)]  # type: ignore[arg-type]
 
 
-def test_the_projects_come_first_in_its_order_then_the_well_known(table: ModelTable) -> None:
-    assert _names(table) == [*NAMED, *(name for name in WELL_KNOWN if name not in NAMED)]
-    assert [facts.name for facts in search_models(ModelFilter(), (), table)] == list(WELL_KNOWN)
+def test_the_projects_come_first_in_its_order_then_the_current(table: ModelTable) -> None:
+    assert _names(table) == [*NAMED, *(name for name in list_current_names(table) if name not in NAMED)]
+    assert [facts.name for facts in search_models(ModelFilter(), (), table)] == [*list_current_names(table)]
 
 
 def test_all_are_all_each_once(table: ModelTable) -> None:

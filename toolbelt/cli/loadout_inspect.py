@@ -8,11 +8,12 @@ import click
 from click.core import ParameterSource
 
 from toolbelt.command.completion import complete_loadouts
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import option
 from toolbelt.command.project import ProjectOptions, project_options, source_options
 from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO
+from toolbelt.project.models import warn_of_ends
 from toolbelt.project.opening import leave_out_switched_off
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
@@ -27,8 +28,8 @@ MANY_TOOLS = 250
 
 @click.command(
     epilog=examples(
-        "toolbelt loadout inspect developer --model gpt-4o --model ollama/llama3",
-        "toolbelt loadout inspect auto --model gpt-4",
+        f"toolbelt loadout inspect developer --model {EXAMPLE_MODEL} --model ollama/llama3.1",
+        f"toolbelt loadout inspect auto --model {EXAMPLE_MODEL}",
         "toolbelt loadout inspect --catalog tools.json",
         "toolbelt loadout inspect developer --serve --json",
         "toolbelt loadout inspect developer --serve --search fastmcp",
@@ -161,8 +162,10 @@ def _warn(project: Project, inspection: Inspection, models: tuple[str, ...]) -> 
     if not inspection.tokens.exact and project.tokenizer != inspection.tokens.tokenizer:
         notify(f"the vocabulary of {project.tokenizer} is not installed; counts are estimates.", "warning")
     for fit in inspection.models:
-        if fit.context_window is None and (fit.model in models or fit.model in project.config.models):
-            _warn_of_unknown_window(project, fit.model)
+        if fit.model in models or fit.model in project.config.models:  # the others are known to be current
+            if fit.context_window is None:
+                _warn_of_unknown_window(project, fit.model)
+            warn_of_ends([project.facts(fit.model)])
 
 
 def _warn_of_unknown_window(project: Project, model: str) -> None:

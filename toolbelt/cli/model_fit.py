@@ -9,7 +9,7 @@ import click
 
 from toolbelt.catalog.definitions import DEFINITION_FORMATS
 from toolbelt.command.boundary import INFRASTRUCTURE, OK
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import Choice, option
 from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.errors import ToolbeltError
@@ -25,6 +25,7 @@ from toolbelt.models.violation_text import violation_data
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire_form import make_wire_form, wire_data
 from toolbelt.patterns import fold
+from toolbelt.project.models import warn_of_ends
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify, print_json, show_blocks
 from toolbelt.stores.files import write_text
@@ -38,9 +39,9 @@ _STANDARD = "-"
 
 @click.command(
     epilog=examples(
-        "toolbelt model fit --model gpt-4o --model ollama/llama3",
-        "toolbelt model fit --loadout developer --model gpt-4o --check",
-        "toolbelt model fit --loadout developer --model gemini/gemini-2.5-flash --fix tools.json",
+        f"toolbelt model fit --model {EXAMPLE_MODEL} --model ollama/llama3.1",
+        f"toolbelt model fit --loadout developer --model {EXAMPLE_MODEL} --check",
+        f"toolbelt model fit --loadout developer --model {EXAMPLE_MODEL} --fix tools.json",
     )
 )
 @option("--loadout", "-l", "loadouts", multiple=True, metavar="L", help="Only this one; may be repeated.")
@@ -80,7 +81,7 @@ def fit(
     """Which toolset fits which model, and which tools break a rule of its API.
 
     Without --loadout: the whole catalog and every loadout that matches some of it. Without --model: those of
-    toolbelt.yaml, else a few of every size.
+    toolbelt.yaml, else a few current ones.
 
     A pair `refuses` where definitions and the answer's reserve leave no room, or where there are more tools than a
     request may hold; it is `fits_degraded` where definitions take over 40% of the window.
@@ -94,6 +95,7 @@ def fit(
     if fix is not None and not loadouts:
         toolsets = toolsets[:1]  # the whole catalog
     models_to_fit = [project.ask(name) for name in project.model_names(models)]
+    warn_of_ends(model.facts for model in models_to_fit)
     calculator = project.comparer(_all_tools(toolsets))
     if fix is not None:
         if len(toolsets) != 1 or len(models_to_fit) != 1:

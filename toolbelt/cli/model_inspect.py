@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from toolbelt.command.completion import complete_models
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import config_option, json_option, option
 from toolbelt.errors import ToolbeltError
 from toolbelt.models.facts import ModelFacts, facts_data, prices_data
 from toolbelt.models.model_views import facts_view
-from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.project.models import open_models, warn_of_ends, warn_of_unknown_bases
 from toolbelt.providers.model_search import get_facts, price_steps
 from toolbelt.render.screen import notify, print_json, show_blocks
 
@@ -25,7 +25,9 @@ DEFAULT_STORE = os.path.join(".toolbelt", "runs.db")  # noqa: PTH118  the harnes
 """Where runs and probes are kept if nobody says otherwise."""
 
 
-@click.command(epilog=examples("toolbelt model inspect gpt-4o", "toolbelt model inspect ollama/llama3 --json"))
+@click.command(
+    epilog=examples(f"toolbelt model inspect {EXAMPLE_MODEL}", "toolbelt model inspect ollama/mistral --json")
+)
 @click.argument("name", shell_complete=complete_models)
 @option(
     "--store",
@@ -49,6 +51,7 @@ def inspect(name: str, store: str, config: str | None, as_json: bool) -> None:
     probe = None if picked is None else picked.result
     facts = get_facts(name, table, (*project_config.models, *([] if probe is None else [name])))
     warn_of_unknown_bases([name], table)
+    warn_of_ends([facts])
     steps = price_steps(facts, table)
     if as_json:
         dearer = [{"above_tokens": above, **prices_data(prices)} for above, prices in steps]

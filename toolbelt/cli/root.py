@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import toolbelt
-from toolbelt.command.groups import LazyGroup, examples
+from toolbelt.command.groups import EXAMPLE_MODEL, LazyGroup, examples
 
 
 @click.group(
@@ -20,7 +20,7 @@ from toolbelt.command.groups import LazyGroup, examples
         "export": ("toolbelt.cli.loadout_export:export", "The tool definitions to pass to an API."),
         "create": ("toolbelt.cli.loadout_create:create", "Write a new loadout."),
     },
-    epilog=examples("toolbelt loadout inspect developer --model gpt-4o"),
+    epilog=examples(f"toolbelt loadout inspect developer --model {EXAMPLE_MODEL}"),
 )
 def loadout() -> None:
     """Which tools an agent sees, why, and what they cost."""
@@ -82,7 +82,7 @@ def catalog() -> None:
         "probe": ("toolbelt.evals.cli.probe:probe", "Test what a model's API supports of tool calling."),
         "probes": ("toolbelt.evals.cli.probes:probes", "Results of probes, model by model."),
     },
-    epilog=examples("toolbelt model list", "toolbelt model inspect gpt-4o"),
+    epilog=examples("toolbelt model list", f"toolbelt model inspect {EXAMPLE_MODEL}"),
 )
 def model() -> None:
     """What is known of models: windows, limits, prices; which tools fit them; and what works when they are asked.

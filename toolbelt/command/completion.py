@@ -68,13 +68,13 @@ def _datasets(_: click.Context, __: str) -> Names:
 
 def _models(ctx: click.Context, typed: str) -> Iterator[tuple[str, str]]:
     from toolbelt.project.models import open_models
-    from toolbelt.providers.model_facts import list_models, list_well_known
+    from toolbelt.providers.model_facts import list_current_names, list_models
 
     project, table = open_models(ctx.params.get("config"))
     yield from ((name, "of toolbelt.yaml") for name in (*project.models, *(own.name for own in project.own_models)))
     if ctx.command.name == "run":
         yield "local/bm25", "word matching, asks nobody"
-    yield from ((name, "") for name in list_well_known(table))
+    yield from ((name, "") for name in list_current_names(table))
     if typed:  # over 2,000
         yield from ((name, "") for name in list_models(table))
 

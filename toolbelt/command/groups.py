@@ -13,6 +13,8 @@ from toolbelt.errors import suggestion
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+EXAMPLE_MODEL = "gpt-6-luna"
+"""Named in examples; a test fails when it is gone, or goes within 90 days."""
 Entry = tuple[str, str]
 """Where a command is (`module:attribute`), and what it does in a line."""
 

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolbelt.text import plural
+
 DEFAULT_RESERVE = 4096
 """Default number of tokens reserved for an answer.
 
 A selection takes some hundred tokens, and an answer in words seldom more than this. A model's longest answer is no
 measure: for a third of the models in litellm's table it is as long as the whole window.
 """
+NOTICE_DAYS = 90
+"""A model that is switched off within so many days is not current, and users are warned of it."""
 BY_RULES = "provider rules"
 """The source of a limit that belongs to the API, not to the model."""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -57,6 +61,10 @@ class ModelFacts:
         caching: Whether the provider caches prompts.
         prices: `None` if unknown.
         toolset: What the project gives it, by the name of a toolset; `None` if it does not say.
+        alias_of: The model that the name stands for, by the table; it has the facts of that model.
+        deprecation_date: The day on which its provider switches it off, ISO 8601.
+        successor: The model that takes its place, and is not gone itself.
+        days_left: From today to that day; below 1 it is gone.
         sources: Where each fact that is known comes from, by the names of these attributes: `toolbelt.yaml`,
             `litellm`, `name`, `default`, `toolbelt`, `provider rules`; of a base, with its name in parentheses.
     """
@@ -75,6 +83,10 @@ class ModelFacts:
     caching: bool | None = None
     prices: ModelPrices | None = None
     toolset: str | None = None
+    alias_of: str | None = None
+    deprecation_date: str | None = None
+    successor: str | None = None
+    days_left: int | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -96,6 +108,17 @@ def default_reserve(context_window: int | None, output_limit: int | None) -> int
     return min(bounds)
 
 
+def describe_end(facts: ModelFacts) -> str | None:
+    """A warning of a model that is gone, or is switched off within `NOTICE_DAYS`; `None` of any other."""
+    if facts.days_left is None or facts.days_left > NOTICE_DAYS:
+        return None
+    name = facts.name if facts.alias_of is None else f"{facts.name}, which is {facts.alias_of},"
+    when = f"was switched off on {facts.deprecation_date}"
+    if facts.days_left > 0:
+        when = f"is switched off on {facts.deprecation_date}, in {plural(facts.days_left, 'day')}"
+    return f"{name} {when}{'.' if facts.successor is None else f'; its successor is {facts.successor}.'}"
+
+
 def facts_data(facts: ModelFacts) -> dict[str, Any]:
     """Facts as plain values."""
     return {
@@ -113,6 +136,10 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "caching": facts.caching,
         "prices": None if facts.prices is None else prices_data(facts.prices),
         "toolset": facts.toolset,
+        "alias_of": facts.alias_of,
+        "deprecation_date": facts.deprecation_date,
+        "successor": facts.successor,
+        "days_left": facts.days_left,
         "sources": dict(facts.sources),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, prices_data
+from toolbelt.models.facts import BY_RULES, NOTICE_DAYS, ModelFacts, ModelPrices, prices_data
 from toolbelt.models.provider_rules import find_rules
 from toolbelt.views.blocks import Block, Heading, Note
 from toolbelt.views.cells import Span, Tone
@@ -16,16 +16,23 @@ _PRICES = ("input", "output", "cache_read", "cache_write")
 
 def models_view(models: Sequence[ModelFacts]) -> tuple[Block, ...]:
     """Models, a line each; what comes last gives way on a narrow screen, and is named below."""
-    figures = ("window", "answer", "tools", "reserve", "parallel", "choice", "caching")
+    has_ends = any(facts.deprecation_date for facts in models)
+    has_toolsets = any(facts.toolset for facts in models)  # few models have one, in few projects
+    columns = [Column("window")]
+    if has_ends:
+        columns.append(Column("switched off", is_text=True, is_spare=True))
+    figures = ("answer", "tools", "reserve", "parallel", "choice", "caching")
     prices = ("$/M in", "$/M out", "$/M read", "$/M write")
     words = ("tools", "parallel", "choice", "caching")
-    columns = [Column(name, is_text=name in words, is_spare=name != "window") for name in (*figures, *prices)]
+    columns += [Column(name, is_text=name in words, is_spare=True) for name in (*figures, *prices)]
     columns.append(Column("provider", is_text=True, is_spare=True))
-    has_toolsets = any(facts.toolset for facts in models)  # few models have one, in few projects
     if has_toolsets:
         columns.append(Column("toolset", is_text=True, is_spare=True))
-    toolsets = [[Span(facts.toolset or "")] if has_toolsets else [] for facts in models]
-    rows = (Row(facts.name, (*_cells(facts), *toolset)) for facts, toolset in zip(models, toolsets, strict=True))
+    rows = []
+    for facts in models:
+        window, *others = _cells(facts)
+        ends, toolset = [_end(facts)] if has_ends else [], [Span(facts.toolset or "")] if has_toolsets else []
+        rows.append(Row(facts.name, (window, *ends, *others, *toolset)))
     return (Table("model", tuple(columns), tuple(rows)),)
 
 
@@ -92,6 +99,12 @@ def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
     ]
     if facts.toolset is not None:
         rows.append(("toolset", "toolset", _word(facts.toolset)))
+    if facts.alias_of is not None:
+        rows.append(("alias of", "alias_of", _word(facts.alias_of)))
+    if facts.deprecation_date is not None:
+        rows.append(("switched off", "deprecation_date", _end(facts)))
+    if facts.successor is not None:
+        rows.append(("successor", "successor", _word(facts.successor)))
     if prices is None:
         return [*rows, ("prices", "prices", _UNKNOWN)]
     return [
@@ -115,6 +128,14 @@ def _cells(facts: ModelFacts) -> tuple[Span, ...]:
         *(_price(getattr(facts.prices, key, None)) for key in _PRICES),
         _word(facts.provider),
     )
+
+
+def _end(facts: ModelFacts) -> Span:
+    """The day on which a model is switched off; it stands out where users are warned of it."""
+    if facts.days_left is None:
+        return Span("")
+    tone = Tone.BAD if facts.days_left <= 0 else Tone.WARNING if facts.days_left <= NOTICE_DAYS else Tone.PLAIN
+    return Span(facts.deprecation_date or "", tone)
 
 
 def _word(value: str | None) -> Span:

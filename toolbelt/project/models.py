@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from toolbelt.models.facts import ModelFacts, describe_end
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.model_search import find_unknown_base
 from toolbelt.render.screen import notify
@@ -18,6 +19,12 @@ def warn_of_unknown_bases(names: Iterable[str], table: ModelTable) -> None:
     for name in names:
         if (unknown := find_unknown_base(name, table)) is not None:
             notify(f"the base of {name!r} is unknown: {unknown}", "warning")
+
+
+def warn_of_ends(models: Iterable[ModelFacts]) -> None:
+    """Warn of models that are gone, or will be soon."""
+    for warning in filter(None, map(describe_end, models)):
+        notify(warning, "warning")
 
 
 def open_models(config: str | None) -> tuple[Config, ModelTable]:

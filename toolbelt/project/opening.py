@@ -34,7 +34,7 @@ def open_project(
 
         project = open_project()
         project.resolve("developer").active_tools        # what an agent with that loadout is shown
-        project.inspect("developer", ["gpt-4o"]).models   # what it costs, and whether it fits
+        project.inspect("developer", ["local/bm25"]).models   # what it costs, and whether it fits
         session = project.session(registry, "conversation-1", agent="assistant")   # the agent at run time
 
     Args:

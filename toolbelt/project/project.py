@@ -21,7 +21,8 @@ from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
 from toolbelt.project.fits import find_fits
-from toolbelt.providers.litellm_table import DEFAULT_MODELS, ModelTable, find_form
+from toolbelt.providers.current_models import list_defaults
+from toolbelt.providers.litellm_table import ModelTable, find_form
 from toolbelt.providers.tokenizers import count_tokens, find_tokenizer, make_cached_counter
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.config import Config
@@ -329,8 +330,7 @@ class Project:
         return self._count(self.tokenizer, "openai")
 
     def _means(self, model: str) -> tuple[str, str]:
-        """The tokenizer and the format by which tools are counted for a model."""
-        return find_tokenizer(model) or self.tokenizer, find_form(model)
+        return find_tokenizer(model, self.models) or self.tokenizer, find_form(model)
 
     def _count(self, tokenizer: str, form: str) -> ToolTokens:
         if (tokenizer, form) not in self._counted:
@@ -353,14 +353,14 @@ class Project:
         return find_facts(model, self.models)
 
     def model_names(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """Those asked about, else the project's, else a few of every size.
+        """Those asked about, else the project's, else a few current ones.
 
         Raises:
             ToolbeltError: a name that is blank.
         """
         if any(not name.strip() for name in asked):
             raise ToolbeltError("A model's name is empty; see: toolbelt model list")
-        return tuple(dict.fromkeys(asked)) or self.config.models or DEFAULT_MODELS
+        return tuple(dict.fromkeys(asked)) or self.config.models or list_defaults(self.models)
 
     def comparer(self, tools: Sequence[Tool]) -> FitCalculator:
         """What holds toolsets made of `tools` against models."""
@@ -372,7 +372,7 @@ class Project:
         """A model, with what is known of it and by what its tools are counted."""
         from toolbelt.models.fit import ModelToFit
 
-        return ModelToFit(self.facts(model), self._means(model), find_tokenizer(model) is not None)
+        return ModelToFit(self.facts(model), self._means(model), find_tokenizer(model, self.models) is not None)
 
     def _count_some(self, counting: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.

@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import cached_property
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -114,8 +115,6 @@ def _head(stamp: object) -> str:
     return f'{{"of": {json.dumps(stamp)}, "values": {{'
 
 
-DEFAULT_MODELS = ("ollama/llama3", "gpt-4o-mini", "claude-sonnet-4-5", "gpt-5", "gemini/gemini-2.5-flash")
-"""Shown where no model was asked about: one for each size of window that is about, small to large."""
 _FILE_NAME = "model-providers.json"
 Stamp = list[str | int]
 """What distinguishes one state of the table from another."""
@@ -129,11 +128,13 @@ class ModelTable:
         cache: Folder for the extracts; `None` keeps none.
         source: The table; litellm's own if `None`.
         own: What the project says itself, which goes before the table.
+        today: By which it is decided what is gone.
     """
 
     cache: Path | None = None
     source: Path | None = None
     own: Sequence[ProjectModel] = ()
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
     _extracts: dict[str, Mapping[str, Any]] = field(default_factory=dict, init=False)
 
     def find_project_model(self, model: str) -> ProjectModel | None:
@@ -174,19 +175,29 @@ class ModelTable:
             make: Turns an entry, which may be anything, into a plain value of JSON.
             is_sound: Whether a value read back is one that `make` may have made.
         """
+
+        def make_all(entries: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: make(entry) for name, entry in entries.items()}
+
+        return self.derive(file_name, make_all, is_sound)
+
+    def derive(
+        self, file_name: str, make: Callable[[Mapping[str, Any]], Mapping[str, Any]], is_sound: Callable[[Any], bool]
+    ) -> Mapping[str, Any]:
+        """What `make` makes of all entries of the table at once; for the rest as `extract`."""
         if file_name not in self._extracts:
-            self._extracts[file_name] = self._extract(file_name, make, is_sound)
+            self._extracts[file_name] = self._derive(file_name, make, is_sound)
         return self._extracts[file_name]
 
-    def _extract(
-        self, file_name: str, make: Callable[[object], Any], is_sound: Callable[[Any], bool]
+    def _derive(
+        self, file_name: str, make: Callable[[Mapping[str, Any]], Mapping[str, Any]], is_sound: Callable[[Any], bool]
     ) -> Mapping[str, Any]:
         stamp = self.stamp
         if stamp is None:
             return {}  # then everything is unknown, and reported so
 
         def make_anew() -> Mapping[str, Any]:
-            values = {name: make(entry) for name, entry in self._table.items() if name != "sample_spec"}
+            values = make(self._table) if self._table else {}
             if values:
                 self._write_extract(file_name, write_extract(stamp, values))
             return values
@@ -214,17 +225,25 @@ class ModelTable:
         return self.extract(_FILE_NAME, _provider, _is_provider)
 
     @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """By each alias of the table, the model that it stands for."""
+        return self.derive("model-aliases.json", _aliases, lambda target: isinstance(target, str))
+
+    @cached_property
     def _path(self) -> Path | None:
         return self.source or find_litellm_file(PRICE_TABLE)
 
     @cached_property
     def _table(self) -> Mapping[str, Any]:
-        """The whole table, which takes longer to read than all else there is to do."""
+        """The whole table, which takes longer to read than all else there is to do; an alias has its target's entry."""
         try:
             table = json.loads(self._path.read_text(encoding="utf-8")) if self._path else {}
         except (OSError, ValueError):
             return {}
-        return table if isinstance(table, dict) else {}
+        if not isinstance(table, dict):
+            return {}
+        table.pop("sample_spec", None)
+        return {name: _resolve(entry, table) for name, entry in table.items()}
 
     def _is_of(self, model: str, provider: str) -> bool:
         theirs = self.providers.get(model)
@@ -253,6 +272,18 @@ def read_window(entry: object, key: str = "max_input_tokens") -> int | None:
     """
     value = entry.get(key) if isinstance(entry, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _resolve(entry: object, table: Mapping[str, Any]) -> object:
+    """The entry that an alias stands for, with its name as `alias_of`; any other entry as it is."""
+    target = entry.get("alias_of") if isinstance(entry, dict) else None
+    found = table.get(target) if isinstance(target, str) else None
+    return {**found, "alias_of": target} if isinstance(found, dict) and "alias_of" not in found else entry
+
+
+def _aliases(entries: Mapping[str, Any]) -> dict[str, str]:
+    read = ((name, entry.get("alias_of")) for name, entry in entries.items() if isinstance(entry, dict))
+    return {name: target for name, target in read if isinstance(target, str)}
 
 
 def _is_provider(value: object) -> bool:

@@ -14,12 +14,15 @@ The table was written by many hands. What follows was seen in it, and decides ho
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields
+from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, default_reserve
 from toolbelt.models.provider_rules import find_max_tools
+from toolbelt.providers.current_models import list_current
 from toolbelt.providers.litellm_table import ModelTable, read_window
 from toolbelt.providers.prices import first_price, per_million
 from toolbelt.providers.provider_names import find_provider, served_alike
@@ -27,16 +30,6 @@ from toolbelt.providers.provider_names import find_provider, served_alike
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
 
-WELL_KNOWN = (
-    *("gpt-4", "gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini", "o3", "gpt-5", "gpt-5-mini", "gpt-5-nano"),
-    *("claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-5", "claude-opus-4-5", "claude-opus-5"),
-    *("gemini/gemini-2.5-flash-lite", "gemini/gemini-2.5-flash", "gemini/gemini-2.5-pro", "gemini/gemini-3.5-flash"),
-    *("mistral/mistral-small-latest", "mistral/mistral-medium-latest", "mistral/mistral-large-latest"),
-    *("deepseek/deepseek-v3.2", "deepseek/deepseek-r1", "xai/grok-4.5", "command-a-03-2025"),
-    *("groq/openai/gpt-oss-20b", "groq/openai/gpt-oss-120b"),
-    *("ollama/llama3", "ollama/llama3.1", "ollama/mistral", "local/bm25"),
-)
-"""Well-known models, by provider; an older or newer table may know others."""
 TALKING_MODES = frozenset({"chat", "responses", "completion"})
 """Modes of models that can be asked with messages."""
 _SILENT_MODES = frozenset(
@@ -72,6 +65,9 @@ class _Entry(NamedTuple):
     tool_choice: bool | None
     caching: bool | None
     prices: list[float | None] | None
+    alias_of: str | None
+    deprecation_date: str | None
+    successor: str | None
 
 
 def find_facts(model: str, table: ModelTable) -> ModelFacts:
@@ -97,8 +93,11 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
             gathered.learn("provider", provider[0], f"{provider[1]}{suffix}")
         entry_name = table.find_name(name)
         if entry_name is not None:
-            known_as = known_as or entry_name
-            gathered.learn_entry(_Entry(*_entries(table)[entry_name]), f"{_TABLE}{suffix}", left_out)
+            entry = _Entry(*_entries(table)[entry_name])
+            known_as = known_as or entry.alias_of or entry_name
+            gathered.learn_entry(entry, f"{_TABLE}{suffix}", left_out)
+            if name in alike:
+                gathered.learn_end(entry, f"{_TABLE}{suffix}", table)
     if (ours := _LOCAL.get(model)) is not None:
         gathered.learn_all(ours, _OURS)
     return gathered.sum_up(model, known_as)
@@ -116,9 +115,9 @@ def list_models(table: ModelTable) -> Iterator[str]:
             yield name
 
 
-def list_well_known(table: ModelTable) -> Iterator[str]:
-    """The models of `WELL_KNOWN` that the table has."""
-    return (name for name in WELL_KNOWN if is_known(name, table))
+def list_current_names(table: ModelTable) -> tuple[str, ...]:
+    """The current models of the table, by vendor, and our own."""
+    return (*(name for models in list_current(table).values() for name in models), *_LOCAL)
 
 
 class _Gathered:
@@ -154,6 +153,13 @@ class _Gathered:
             self.learn("caching", entry.caching, source)
             self.learn("prices", entry.prices and _prices(entry.prices), source)
 
+    def learn_end(self, entry: _Entry, source: str, table: ModelTable) -> None:
+        self.learn("alias_of", entry.alias_of, source)
+        if entry.deprecation_date is not None:
+            self.learn("deprecation_date", entry.deprecation_date, source)
+            self.learn("days_left", (date.fromisoformat(entry.deprecation_date) - table.today).days, source)
+            self.learn("successor", _find_successor(entry, table), source)
+
     def sum_up(self, model: str, known_as: str | None) -> ModelFacts:
         if self._facts.get("mode") in _SILENT_MODES:
             self.learn("tool_calling", False, self._sources["mode"])
@@ -168,6 +174,20 @@ class _Gathered:
     def _make(self, model: str, known_as: str | None) -> ModelFacts:
         sources = {fact.name: self._sources[fact.name] for fact in fields(ModelFacts) if fact.name in self._sources}
         return ModelFacts(name=model, known_as=known_as, sources=MappingProxyType(sources), **self._facts)
+
+
+def _find_successor(entry: _Entry, table: ModelTable) -> str | None:
+    """The first successor that is not gone; `None` if there is none."""
+    seen: set[str | None] = set()
+    while (name := entry.successor) is not None and name not in seen:
+        seen.add(name)
+        row = _entries(table).get(table.find_name(name) or "")
+        if row is None:
+            return name
+        entry = _Entry(*row)
+        if entry.deprecation_date is None or date.fromisoformat(entry.deprecation_date) > table.today:
+            return name
+    return None
 
 
 def _entries(table: ModelTable) -> Mapping[str, list[Any]]:
@@ -189,7 +209,21 @@ def _entry(entry: object) -> _Entry:
         _flag(entry, "tool_choice"),
         True if caching is None and cached_read else caching,
         prices,
+        _text(entry, "alias_of"),
+        day if _is_day(day := _text(entry, "deprecation_date")) else None,
+        _text(entry, "successor_model"),
     )
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str | None:
+    value = entry.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _is_day(value: str | None) -> bool:
+    with suppress(ValueError):
+        return value is not None and bool(date.fromisoformat(value))
+    return False
 
 
 def _flag(entry: Mapping[str, Any], name: str) -> bool | None:
@@ -206,7 +240,7 @@ def _is_sound(value: object) -> bool:
     # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
     if type(value) is not list or len(value) != len(_Entry._fields):
         return False
-    mode, window, limit, calls, parallel, choice, caching, prices = value
+    mode, window, limit, calls, parallel, choice, caching, prices, alias, day, successor = value
     return (
         (mode is None or type(mode) is str)
         and (window is None or (type(window) is int and window > 0))
@@ -216,6 +250,9 @@ def _is_sound(value: object) -> bool:
         and (choice is None or choice is True or choice is False)
         and (caching is None or caching is True or caching is False)
         and (prices is None or _are_prices(prices))
+        and (alias is None or type(alias) is str)
+        and (day is None or (type(day) is str and _is_day(day)))
+        and (successor is None or type(successor) is str)
     )
 
 

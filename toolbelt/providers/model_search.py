@@ -10,7 +10,7 @@ from toolbelt.errors import NotFoundError
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.patterns import fold
 from toolbelt.providers.litellm_table import ModelTable
-from toolbelt.providers.model_facts import find_facts, is_known, list_models, list_well_known
+from toolbelt.providers.model_facts import find_facts, is_known, list_current_names, list_models
 from toolbelt.providers.prices import Rates, find_prices, per_million
 from toolbelt.providers.provider_names import is_same, list_providers
 
@@ -26,7 +26,7 @@ class ModelFilter:
         provider: Whose API the model is asked through.
         tool_calling: Only models that are known to call tools.
         min_window: Only windows that are known to be at least this many tokens.
-        everything: All there are; else, without a pattern and a provider, the project's and the well-known ones.
+        everything: All there are; else, without a pattern and a provider, the project's and the current ones.
     """
 
     pattern: str | None = None
@@ -55,7 +55,7 @@ def search_models(model_filter: ModelFilter, named: Sequence[str], table: ModelT
     Raises:
         NotFoundError: no name matches the pattern, or no model has the provider.
     """
-    names = dict.fromkeys((*named, *list_well_known(table)))
+    names = dict.fromkeys((*named, *list_current_names(table)))
     if model_filter.is_wide:
         rest = (name for name in list_models(table) if name not in names)
         known = (name for name in names if name not in set(named))
@@ -107,7 +107,7 @@ def _prices(rates: Rates, first: ModelPrices) -> ModelPrices:
 
 def count_models(table: ModelTable) -> int:
     """How many models there are to list."""
-    return len({*list_models(table), *list_well_known(table), *(own.name for own in table.own)})
+    return len({*list_models(table), *list_current_names(table), *(own.name for own in table.own)})
 
 
 def _has_provider(provider: str, table: ModelTable, names: Iterable[str]) -> bool:

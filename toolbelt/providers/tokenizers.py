@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.tokens import TOKENIZER_NAMES, EstimateCounter, TokenCounter, ToolTokens, count_tool_tokens
 from toolbelt.errors import NotFoundError
-from toolbelt.providers.litellm_table import TOKENIZERS, find_litellm_file
+from toolbelt.providers.litellm_table import TOKENIZERS, ModelTable, find_litellm_file
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.content_cache import ContentCache, hash_text
 from toolbelt.stores.files import cache_folder
@@ -63,12 +63,17 @@ def make_counter(name: str) -> TokenCounter:
     return TiktokenCounter(name, str(folder))
 
 
-def find_tokenizer(model: str) -> str | None:
+def find_tokenizer(model: str, table: ModelTable | None = None) -> str | None:
     """The name of a model's own tokenizer, where it is known and can be had offline; else `None`.
 
     Source: the table in `tiktoken.model`, which the tests hold against this one.
+
+    Args:
+        model: Its name.
+        table: What aliases stand for; without it they have no tokenizer.
     """
-    bare = model.lower()
+    alias = None if table is None else table.find_name(model)
+    bare = (table.aliases.get(alias, model) if table and alias else model).lower()
     for prefix in _OPENAI_PREFIXES:
         bare = bare.removeprefix(prefix)
     bare = re.sub(r"^ft:", "", bare)

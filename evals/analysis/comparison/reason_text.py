@@ -340,7 +340,7 @@ def _labels(arms: tuple[ArmName, ...]) -> str:
 
 
 def name_arms(arms: tuple[ArmName, ...] | list[ArmName], most: int = 12) -> str:
-    """`gpt-4o with full, tiered; m with full and 3 others`: by model, in their order, at most so many by name."""
+    """`mine with full, tiered; m with full and 3 others`: by model, in their order, at most so many by name."""
     models: dict[str, list[str]] = {}
     for arm in arms[:most]:
         models.setdefault(arm.model, []).append(arm.toolset_label)

@@ -16,7 +16,7 @@ from toolbelt.evals.running.store import RunStore
 _BASELINE = ".json"
 _NUMBER = re.compile(r"#?([1-9][0-9]{0,5})")
 _BETWEEN = re.compile(r"[\s·]+")
-"""What may stand between model, toolset and variant: `gpt-4o · full`, or `gpt-4o full`, which is easier to type."""
+"""What may stand between model, toolset and variant: `mine · full`, or `mine full`, which is easier to type."""
 
 
 @contextmanager
@@ -95,8 +95,8 @@ def split_arms(names: Sequence[str]) -> list[str]:
 def find_arms(arms: Sequence[ArmName], name: str) -> tuple[int, ...]:
     """The 0-based positions of the arms that go by a name, in order; at least one.
 
-    The first of these that any arm goes by, upper and lower case alike: model, toolset and variant (`gpt-4o · full`,
-    `gpt-4o full · shuffled`); toolset and variant (`full`, `full · shuffled`), whatever the model; the toolset, the
+    The first of these that any arm goes by, upper and lower case alike: model, toolset and variant (`mine · full`,
+    `mine full · shuffled`); toolset and variant (`full`, `full · shuffled`), whatever the model; the toolset, the
     model or the variant alone; the 1-based number (`#3`, or `3`).
 
     Raises:

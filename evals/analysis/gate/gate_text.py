@@ -114,7 +114,7 @@ def _flipped(result: GateResult) -> str:
 
 
 def describe_check(check: GateCheck) -> str:
-    """`accuracy: gpt-4o · tiered: 90.0% → 80.0%`."""
+    """`accuracy: mine · tiered: 90.0% → 80.0%`."""
     return ": ".join(filter(None, (check.name, check.arm.label if check.arm else "", describe_check_reason(check))))
 
 

@@ -35,7 +35,7 @@ REVEALS = ("search:reveal=call:returns=schemas", "search:reveal=rebind")
 TOOLSETS = ("full", "tiered", "search", *(f"search:{name}" for name in PRESETS if name != PLAIN))
 KS = (1, 2, 3, 5, 8, 10, 15, 20)
 TUNING = ("metatool", "bfcl", "seal_tools")
-PRICED_AS = ("gpt-4o", "claude-sonnet-4-5")
+PRICED_AS = ("gpt-6-luna", "claude-sonnet-5-5")
 _MARK = "<!-- {name}: made by `make search-page` -->"
 
 
