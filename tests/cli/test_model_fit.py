@@ -82,6 +82,15 @@ def test_E9_exit_codes(toolbelt: Toolbelt, own: Path, arguments: list[str], code
     assert ran.code == code, ran.err
 
 
+@pytest.mark.parametrize("reference", ["#/$defs/nowhere", "https://example.com/place.json"])
+def test_E9_strict_fails_where_some_models_refuse_a_tool(toolbelt: Toolbelt, own: Path, reference: str) -> None:
+    parameters = {"type": "object", "properties": {"a": {"$ref": reference}}}
+    (own / "tools.json").write_text(json.dumps([{"name": "go", "description": "Goes.", "parameters": parameters}]))
+    for model, code in (("gpt-4o", 1), ("claude-sonnet-4-5", 1), ("xai/grok-4.5", 0)):
+        assert toolbelt("model", "fit", "-c", "tools.json", "-m", model, "--strict").code == code
+        assert toolbelt("model", "fit", "-c", "tools.json", "-m", model, "--check").code == 0
+
+
 def test_strict_fails_where_a_tool_is_sure_to_be_refused(toolbelt: Toolbelt, own: Path) -> None:
     tools = [
         {

@@ -59,6 +59,7 @@ def of(**properties: Any) -> dict[str, Any]:
         pytest.param({"enum": {"a": 1}, "description": None, "minLength": -1}, {}, id="values-that-cannot-be"),
         pytest.param({"pattern": "["}, {}, id="a-pattern-that-is-none"),
         pytest.param({"$ref": "#/$defs/Gone", "title": "G"}, {"title": "G"}, id="a-reference-to-nothing"),
+        pytest.param({"$recursiveRef": "#", "$recursiveAnchor": True}, {"$ref": "#"}, id="a-recursion-of-2019"),
         pytest.param({"required": ["a", "a", 1]}, {"required": ["a"]}, id="a-name-twice"),
     ],
 )

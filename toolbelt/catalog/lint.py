@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import is_legal_wire_name
+from toolbelt.catalog.schema_outline import has_keyword
 from toolbelt.catalog.tool import Plugin, Tool
 from toolbelt.catalog.twins import TWINS_RULE, describe_twins, find_twins
 from toolbelt.catalog.validators import find_schema_fault, find_unknown_references
@@ -178,6 +179,9 @@ def _lint_parameters(tool: Tool) -> Iterator[Finding]:
         message = f"The parameters of {tool.id!r} are no JSON Schema, at {place}: {fault.message[:200]}"
         yield Finding("invalid-schema", Severity.ERROR, message)
         return
+    if has_keyword(tool.parameters, "$recursiveRef") and "2019-09" not in str(tool.parameters.get("$schema")):
+        message = f"`$recursiveRef` in the parameters of {tool.id!r} is of draft 2019-09, and nothing in 2020-12"
+        yield _warning("older-draft", f"{message}; write `$ref`.")
     for reference in find_unknown_references(tool.parameters):
         message = f"The `$ref` {visible(reference)!r} in the parameters of {tool.id!r}"
         if reference.startswith("#"):

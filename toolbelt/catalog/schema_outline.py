@@ -59,7 +59,12 @@ def find_patterns(schema: Any) -> list[str]:
 
 def has_references(schema: Any) -> bool:
     """Whether anything in a schema refers to anything."""
-    return any(key in node for node in _nodes(schema) for key in REFERENCES)
+    return has_keyword(schema, *REFERENCES)
+
+
+def has_keyword(schema: Any, *keywords: str) -> bool:
+    """Whether any schema in it has any of these keywords."""
+    return any(key in node for node in _nodes(schema) for key in keywords)
 
 
 def find_references(schema: Any) -> list[str]:

@@ -21,6 +21,7 @@ from toolbelt.models.fit import CandidateToolset, FitCalculator, ModelToFit, com
 from toolbelt.models.fit_view import FitMatrix, fit_matrix_view, largest_fitting
 from toolbelt.models.provider_rules import find_rules, find_tool_rules
 from toolbelt.models.recommended import RecommendedKind, RecommendedToolset, parse_recommended
+from toolbelt.models.rules import Effect
 from toolbelt.models.violation_text import violation_data
 from toolbelt.models.violations import Violation
 from toolbelt.models.wire_form import make_wire_form, wire_data
@@ -48,7 +49,11 @@ _STANDARD = "-"
 @option("--model", "-m", "models", multiple=True, metavar="M", help="A litellm model name; may be repeated.")
 @option("--all", "show_all", is_flag=True, help="Every reason and every broken rule.")
 @option("--check", is_flag=True, help="Exit with 1 where a pair does not fit, with 3 where that is unknown.")
-@option("--strict", is_flag=True, help="As --check, and 1 too where a tool breaks a rule as it is sent.")
+@option(
+    "--strict",
+    is_flag=True,
+    help="As --check, and 1 too where a tool breaks a rule as it is sent, even if only some models refuse it.",
+)
 @option(
     "--fix",
     "-o",
@@ -119,7 +124,8 @@ def fit(
     else:
         show_blocks(fit_matrix_view(matrix, show_all=show_all))
     fits = [pair for row in matrix.fits for pair in row]
-    return _exit_code(fits, strict=strict) if check or strict else OK
+    breaks = strict and any(map(_may_be_refused, (each for _, of_api in matrix.violations for each in of_api)))
+    return _FAILED if breaks else _exit_code(fits) if check or strict else OK
 
 
 def _find_toolsets(project: Project, names: Sequence[str]) -> list[CandidateToolset]:
@@ -165,8 +171,12 @@ def _weight(violation: Violation) -> int:
     return 0 if violation.is_refused else 2 if violation.is_repaired else 1
 
 
-def _exit_code(fits: Sequence[ModelFit], *, strict: bool = False) -> int:
-    if any(fit.verdict in _REFUSING or (strict and fit.to_repair) for fit in fits):
+def _may_be_refused(violation: Violation) -> bool:
+    return not violation.is_repaired and violation.fact.effect is not Effect.IGNORED
+
+
+def _exit_code(fits: Sequence[ModelFit]) -> int:
+    if any(fit.verdict in _REFUSING for fit in fits):
         return _FAILED
     return INFRASTRUCTURE if any(fit.verdict is FitVerdict.UNKNOWN for fit in fits) else OK
 

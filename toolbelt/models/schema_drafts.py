@@ -55,7 +55,10 @@ def in_newest_draft(place: Place, part: Schema, root: Schema, record: Record, *,
 
 
 def _replace_drafts(place: Place, part: Schema, record: Record, *, tuples: bool) -> None:
-    """Keywords of drafts 3 to 7 in those of 2020-12."""
+    """Keywords of drafts 3 to 2019-09 in those of 2020-12."""
+    if part.get("$recursiveRef") == "#" and "$ref" not in part:
+        record((*place, "$recursiveRef"), part.pop("$recursiveRef"), None)
+        part["$ref"] = "#"
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if part.get(exclusive) is True and not find_invalid({bound: part.get(bound)}):
             record((*place, exclusive), True, part[bound])

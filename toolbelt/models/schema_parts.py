@@ -169,6 +169,7 @@ _VALID: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("$ref", "$schema", "$comment", "$id", "$anchor", "$dynamicRef", "$dynamicAnchor"), _is_text),
     **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), _is_flag),
     **dict.fromkeys(("enum", "examples"), _is_list),
+    **dict.fromkeys(("$recursiveRef", "$recursiveAnchor"), lambda _: False),  # of 2019-09 alone
     "multipleOf": lambda value: _is_number(value) and value > 0,
     "type": _is_type,
     "required": _is_names,
