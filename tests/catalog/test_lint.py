@@ -35,7 +35,11 @@ GOOD = schema(a={"type": "string", "description": "A."}, b={"$ref": "#/$defs/b"}
         pytest.param(Tool("f", "D.", GOOD), [], id="a-good-one"),
         pytest.param(Tool("f", "D.", schema(a={"$ref": "#/$defs/B"})), ["dangling-ref"], id="a-reference-to-nothing"),
         pytest.param(Tool("f", "D.", schema(a={"$ref": "x.json"})), ["remote-ref"], id="a-reference-to-elsewhere"),
-        pytest.param(Tool("f", "D.", schema(a={"$recursiveRef": "#"})), ["older-draft"], id="a-reference-of-2019"),
+        pytest.param(
+            Tool("f", "D.", schema(a={"$recursiveRef": "#", "description": "A."})),
+            ["older-draft"],
+            id="a-reference-of-2019",
+        ),
         pytest.param(Tool("f", "D."), [], id="one-that-takes-nothing"),
         pytest.param(Tool("f"), ["no-description"], id="no-description"),
         pytest.param(Tool("f", " \n"), ["no-description"], id="a-blank-description"),

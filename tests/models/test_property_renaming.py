@@ -138,3 +138,11 @@ def test_no_reference_that_led_somewhere_dangles(schema: dict[str, Any]) -> None
 
     assert dangling(made) <= dangling(schema)
     assert rename_properties(schema, {}) is schema
+
+
+def test_a_reference_to_true_or_false_follows_the_new_name() -> None:
+    reference = {"$ref": "#/properties/a%20b"}
+    renamed = rename_properties({"properties": {"a b": False, "c": reference}, "allOf": [reference]}, {"a b": "a_b"})
+    assert renamed["properties"] == {"a_b": False, "c": {"$ref": "#/properties/a_b"}}
+    jsonschema.Draft202012Validator(renamed["allOf"][0] | renamed).check_schema(renamed)
+    assert find_referred(renamed, renamed["allOf"][0]["$ref"]) is not None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolbelt.models.schema_parts import Steps, find_referred, format_reference
+from toolbelt.models.schema_parts import Steps, as_object, find_referred, format_reference
 
 Schema = dict[str, Any]
 _DEFINITIONS = ("$defs", "definitions")
@@ -177,4 +177,4 @@ def _at(root: Schema, steps: Steps) -> Schema:
     current: Any = root
     for step in steps:
         current = current[int(step)] if isinstance(current, list) else current[step]
-    return dict(current)
+    return dict(as_object(current))

@@ -314,17 +314,22 @@ def format_reference(steps: Steps) -> str:
 def find_referred(root: Any, reference: str) -> tuple[Steps, Mapping[str, Any]] | None:
     """The place and the schema that a `$ref` within `root` refers to.
 
-    Percent escapes are read as such, unless only what is written stands there. `None` for another document, an anchor,
-    and what is not there.
+    Percent escapes are read as such, unless only what is written stands there. `true` and `false` are as objects.
+    `None` for another document, an anchor, and what is not there.
     """
     if reference != "#" and not reference.startswith("#/"):
         return None
     for pointer in dict.fromkeys((unquote(reference[1:]), reference[1:])):
         steps = parse_pointer(pointer)
         target = follow(root, steps)
-        if isinstance(target, dict):
-            return steps, target
+        if isinstance(target, dict | bool):
+            return steps, as_object(target)
     return None
+
+
+def as_object(schema: Mapping[str, Any] | bool) -> Mapping[str, Any]:
+    """A schema as an object, `true` and `false` too."""
+    return ({} if schema else {"not": {}}) if isinstance(schema, bool) else schema
 
 
 def follow(root: Any, steps: Steps) -> Any:
