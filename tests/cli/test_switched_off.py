@@ -160,3 +160,23 @@ def test_V6_a_broken_entry_costs_only_its_own_server(clients: Path, toolbelt: To
     assert checked.code == 3
     assert [(each["name"], each["status"]) for each in checked.json["servers"]] == [("notes", "ok"), ("disk", "failed")]
     assert mentions(checked.err, "disk", "command")
+
+
+def test_V7_a_filter_that_does_nothing_is_named(project: Path, toolbelt: Toolbelt) -> None:
+    entry = write_script(project.parent, "notes", "list_notes", "wipe_notes")
+    write_config(project / ".mcp.json", notes={**entry, "disabledTools": ["wipe_note"], "allowedTools": ["list_notes"]})
+    ran = toolbelt("init", "--yes")
+    assert ran.code == 0
+    assert mentions(ran.err, "disabledTools", "wipe_note", "allowedTools")
+
+
+def test_V7_mcp_config_does_not_touch_what_is_switched_off(clients: Path, toolbelt: Toolbelt) -> None:
+    toolbelt("init", "--yes")
+    config = yaml.safe_load((clients / "toolbelt.yaml").read_text())
+    config["servers"]["bank"] = {"from": ".mcp.json"}
+    (clients / "toolbelt.yaml").write_text(json.dumps(config))
+    (clients / "mine.loadout.yaml").write_text(json.dumps({"name": "mine", "plugins": ["notes", "disk"]}))
+    ran = toolbelt("mcp", "config", "mine", "--client", "claude-code", "--write", "--json")
+    assert (ran.code, ran.json["replaced"]) == (0, ["notes", "disk"])
+    assert {"mail", "bank", "toolbelt"} == {*json.loads((clients / ".mcp.json").read_text())["mcpServers"]}
+    assert _served(clients) == {"list_notes", "read_disk"}, "filters count where their entries went, too"

@@ -118,7 +118,7 @@ def import_command(
     approve(specs, yes=yes)
     listings = ask_for_tools(specs, timeout)
     catalog, notes, unusable = _join(imported, listings, name or "imported")
-    report_switches(specs, catalog)
+    report_switches(specs, catalog, listings)
     catalog = replace(catalog, name=name) if name else catalog
     if category is not None:
         catalog = _with_category(catalog, category)

@@ -122,7 +122,7 @@ def sync(
     tokens = count_by_id(synced.catalog, counter)
     for note in synced.notes:
         notify(note, "warning")
-    report_switches(project.servers, synced.catalog)
+    report_switches(project.servers, synced.catalog, listings)
     if not check and synced.catalog.tools:
         with contextlib.suppress(ToolbeltError):  # loadouts that are wrong are none of a sync's business
             count_served(open_project(config=config, tokenizer=tokenizer))

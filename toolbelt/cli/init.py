@@ -144,7 +144,7 @@ def init(
     synced = sync_catalog(old, listings, splits=splits, switches={spec.name: spec.switches for spec in approved})
     for note in synced.notes:
         notify(note, "warning")
-    report_switches(approved, synced.catalog)
+    report_switches(approved, synced.catalog, listings)
     counter = make_cached_counter(tokenizer or DEFAULT_TOKENIZER)
     tokens = count_by_id(synced.catalog, counter)
     changes = find_changes(old, synced.catalog, lambda tools: count_named_tools(tools, counter))

@@ -15,6 +15,7 @@ from toolbelt.command.completion import complete_loadouts
 from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, option
 from toolbelt.command.project import ProjectOptions, source_options
+from toolbelt.command.servers import report_switches
 from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
 from toolbelt.mcp.configs.client_configs import FoundConfig, list_client_places, read_client_config
 from toolbelt.mcp.configs.client_editing import (
@@ -109,7 +110,7 @@ def config(
     if agent is not None:
         get_agent(project, agent)
     subject = ["--agent", agent] if agent is not None else [str(loadout)]
-    servers = project.servers
+    servers = tuple(spec for spec in project.servers if not spec.disabled)
     folder = _project_folder(project.config.path)
     file = _choose_file(client, client_file, folder, [spec.name for spec in servers])
     started = gateway_entry(
@@ -221,6 +222,8 @@ def _warn(project: Project, change: ClientChange, tokens: dict[str, int], file: 
     shown = shown_path(file)
     for name, why in explain_broken_servers(project.config).items():
         notify(f"server {name!r} is not served: {why}", "warning")
+    on = [spec for spec in project.servers if not spec.disabled]
+    report_switches(spec for spec in project.servers if spec.disabled)
     if not project.servers:
         notify("toolbelt.yaml has no `servers`, so the gateway has nothing to serve; run: toolbelt init", "warning")
     if change.kept:
@@ -228,9 +231,9 @@ def _warn(project: Project, change: ClientChange, tokens: dict[str, int], file: 
         notify(f"{shown} keeps {_listed(change.kept)}: {count} are shown a second time in each request", "warning")
     if change.differing:
         notify(f"{shown} keeps {_listed(change.differing)}: toolbelt.yaml has another server of that name", "warning")
-    if variables := dict.fromkeys(name for spec in project.servers for name in needed_variables(spec)):
+    if variables := dict.fromkeys(name for spec in on for name in needed_variables(spec)):
         notify(f"the client must have these variables in its environment: {', '.join(variables)}")
-    missing = Approvals(state_folder(os.environ)).missing(project.servers, os.environ)
+    missing = Approvals(state_folder(os.environ)).missing(on, os.environ)
     if missing:
         names = _listed([spec.name for spec in missing])
         notify(f"not approved yet, so the gateway will not start: {names}; run: toolbelt catalog sync", "warning")

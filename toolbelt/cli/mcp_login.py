@@ -92,10 +92,14 @@ def _open_server(name: str, config: str | None, *, yes: bool) -> ResolvedServer:
         ToolbeltError: there is none of that name, it is a process, not approved, or a variable has no value.
     """
     from toolbelt.command.approval import approve
+    from toolbelt.mcp.configs.project_servers import explain_broken_servers
     from toolbelt.mcp.configs.variables import resolve
 
-    specs = {spec.name: spec for spec in ProjectOptions(config=config).open().servers}
+    project = ProjectOptions(config=config).open()
+    specs = {spec.name: spec for spec in project.servers}
     if name not in specs:
+        if (why := explain_broken_servers(project.config).get(name)) is not None:
+            raise ToolbeltError(why)
         raise NotFoundError("server", name, specs)
     if not specs[name].url:
         raise ToolbeltError(f"Server {name!r} is a process, which has no login; its entry has `env` for its keys.")

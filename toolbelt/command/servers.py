@@ -59,18 +59,25 @@ def report_listing(listing: Listing) -> None:
         notify(f"log in with: toolbelt mcp login {listing.server}")
 
 
-def report_switches(specs: Iterable[ServerSpec], catalog: Catalog | None = None) -> None:
+def report_switches(
+    specs: Iterable[ServerSpec], catalog: Catalog | None = None, listings: Iterable[Listing] = ()
+) -> None:
     """What files of clients switch off, on standard error; and what of it cannot be honoured (rule V7).
 
     Args:
         specs: The servers; a whole one that is off was not asked.
         catalog: After a sync, with the names of tools that are off.
+        listings: What the servers listed, by which a name that no tool has is known.
     """
+    listed = {each.server: [str(tool.get("name")) for tool in each.tools] for each in listings if each.tools}
     for spec in specs:
         if spec.off_by is not None:
             notify(f"{spec.name}: switched off by {spec.off_by}, so it is neither asked nor served")
         for switch in (switch for switch in spec.switches if switch.problem):
             notify(f"{spec.name}: {switch} is not honoured: {switch.problem}", "warning")
+        for switch in spec.switches if spec.name in listed else ():
+            if idle := switch.find_idle(listed[spec.name]):
+                notify(f"{spec.name}: {switch} names tools that the server does not list: {', '.join(idle)}", "warning")
         known = [] if catalog is None else [off for off in catalog.switched_off if off.server == spec.name and off.tool]
         for why in dict.fromkeys(off.why for off in known):
             names = [off.tool for off in known if off.why == why]

@@ -6,6 +6,7 @@ the key and file that switch it off, in the facts of its server.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -50,6 +51,11 @@ class Switch:
         is_listed = any(fnmatchcase(tool, pattern) for pattern in self.patterns)
         return is_listed is not self.only and not any(fnmatchcase(tool, pattern) for pattern in self.exceptions)
 
+    def find_idle(self, tools: Iterable[str]) -> list[str]:
+        """The patterns that no tool of a server matches."""
+        names = [*tools]
+        return [each for each in self.patterns if not any(fnmatchcase(name, each) for name in names)]
+
     def facts(self) -> dict[str, str]:
         """Key and file, for a catalog and for `--json`."""
         return {"key": self.key, "file": self.source}
@@ -92,6 +98,14 @@ TOOL_FILTERS: Mapping[str, ToolFilter] = MappingProxyType(
 `alwaysAllow`, `autoApprove` and `trust` decide what is run without a question."""
 
 
+_MAY_FILTER = re.compile(
+    r"(allow|allowed|block|blocked|den(y|ied)|disable|disallow(ed)?|enable|enabled|excluded?|hid(e|den)|included?|only"
+    r"|active|visible)[_-]?tools?|tools?[_-]?(filters?|allow(list|ed)?|block(list|ed)?|den(y|ied)|exclude|include)",
+    re.IGNORECASE,
+)
+"""Keys that look like a filter of tools."""
+
+
 def read_switches(section: Section, source: str) -> tuple[Switch, ...]:
     """What an entry of a client's file switches off; a wrong value adds a finding, which refuses the entry.
 
@@ -115,6 +129,10 @@ def read_switches(section: Section, source: str) -> tuple[Switch, ...]:
             patterns = tuple(name if kind.has_patterns else escape(name) for name in names)
             if patterns or kind.only:
                 switches.append(Switch(key, source, patterns, kind.only))
+    for key in (key for key in section.value if isinstance(key, str) and key not in TOOL_FILTERS):
+        if _MAY_FILTER.fullmatch(key) and section.value[key]:
+            problem = "the key is of no client that is known; if it filters tools, they are served all the same"
+            switches.append(Switch(key, source, (), problem=problem))
     return tuple(switches)
 
 

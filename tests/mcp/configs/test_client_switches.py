@@ -321,3 +321,50 @@ def test_M1_every_place_of_a_client_is_listed_once(tmp_path: Path) -> None:
         paths = [place.path for place in list_client_places(tmp_path / "p", tmp_path, platform)]
         assert len(paths) == len(set(paths))
         assert tmp_path / ".codex" / "config.toml" in paths
+
+
+def test_V7_codex_joins_the_files_of_project_and_user(tmp_path: Path, home: Path) -> None:
+    text = "[mcp_servers.pages]\nenabled = false\n[mcp_servers.web]\ndisabled_tools = ['put_page']\n"
+    project = _write(tmp_path / "p" / ".codex" / "config.toml", text)
+    user = _write(home / ".codex" / "config.toml", CODEX.replace("enabled = false", "enabled = true"))
+    config = read_client_config(user, tmp_path / "p")
+    assert (_on(config), _on(config, "web")) == (set(), ALL - {"put_page"})
+    assert ("enabled", ".codex/config.toml") in _keys(config)
+    completing = read_client_config(project, tmp_path / "p")
+    assert (completing.servers, completing.findings) == ((), ())
+    assert _on(read_client_config(user, tmp_path / "other")) == ALL
+
+
+def test_V7_opencode_joins_the_files_of_project_and_user(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "c"))
+    _write(tmp_path / "p" / "opencode.json", {"mcp": {"pages": {"enabled": False}}, "tools": {"web_*": False}})
+    servers = {**OPENCODE["mcp"], "web": {"type": "remote", "url": "https://h/mcp"}}
+    config = read_client_config(_write(home / "c" / "opencode" / "opencode.jsonc", {"mcp": servers}), tmp_path / "p")
+    assert (_on(config), _on(config, "web"), config.findings) == (set(), set(), ())
+
+
+def test_M1_continue_has_a_list_of_named_entries(tmp_path: Path) -> None:
+    text = "name: mine\nmcpServers:\n- {name: pages, command: pages, args: [-x]}\n- {name: web, url: https://h/mcp}\n"
+    config = read_client_config(_write(tmp_path / ".continue" / "config.yaml", text))
+    assert [(spec.name, spec.command, spec.url) for spec in config.servers] == [
+        ("pages", "pages", ""),
+        ("web", "", "https://h/mcp"),
+    ]
+
+
+@pytest.mark.parametrize("key", ["allowedTools", "blocked_tools", "toolFilter", "enabledTools", "denyTools"])
+def test_V7_a_key_that_looks_like_a_filter_is_named(tmp_path: Path, key: str) -> None:
+    servers = {"pages": {**ENTRY, key: ["get_page"], "alwaysAllow": ["a"], "timeout": 3, "disabledTools": []}}
+    config = read_client_config(_write(tmp_path / "x.json", {"mcpServers": servers}))
+    (switch,) = config.servers[0].switches
+    assert (switch.key, bool(switch.problem), _on(config)) == (key, True, ALL)
+
+
+@pytest.mark.parametrize(
+    "data", [{"mcp": {"allowed": ["a"]}}, {"extensions": {"x.y": True}}, {"mcp": {}}, {"context_servers": {}}], ids=str
+)
+def test_M1_settings_without_servers_are_no_mistake_where_they_were_found(tmp_path: Path, data: object) -> None:
+    path = _write(tmp_path / ".gemini" / "settings.json", data)
+    assert read_client_config(path, may_have_none=True).findings == ()

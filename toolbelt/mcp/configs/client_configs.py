@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from typing import Any
 
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import InvalidFileError
 from toolbelt.findings import Finding, Severity, sorted_findings
-from toolbelt.mcp.configs.client_switches import ClientSwitches, find_client_switches
+from toolbelt.mcp.configs.client_switches import ClientSwitches, find_client_switches, parse_client_file
 from toolbelt.servers.entries import CLIENT_KEYS, GOOSE_SERVERS, SERVER_KEYS, EntryOrigin, in_common_form, read_entry
 from toolbelt.servers.spec import ServerSpec
-from toolbelt.sources import Document, Key, blank_comments, parse_json, parse_yaml, read_text
+from toolbelt.sources import Document, Key, read_text
 from toolbelt.sources.section import Section
 from toolbelt.stores.files import portable_path, shown_path
 
@@ -39,6 +40,10 @@ class ClientForm(StrEnum):
     """The file is the mapping of servers itself."""
     NONE = "none"
     """No servers."""
+
+
+COMPLETING_FORMS = (ClientForm.CODEX, ClientForm.OPENCODE)
+"""Of clients that join the entries of one name in the files of project and user."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ def read_client_config(
     source = shown_path(absolute)
     workspace = Path(folder).absolute() if folder is not None else _workspace_of(absolute)
     try:
-        document = _parse(read_text(file), source)
+        document = parse_client_file(read_text(file), source)
     except InvalidFileError as error:
         return ClientConfig(file, findings=tuple(_with_file(error.findings, source)))
     section = Section.of(document)
@@ -130,11 +135,14 @@ def read_client_config(
     mistakes: dict[str, tuple[Finding, ...]] = {}
     around = find_client_switches(absolute, workspace, document.data)
     for place in places:
+        _name_items(document.data, place)
         for name, entry in section.at(place).read_members("server"):
             before = len(section.findings)
             if isinstance(entry.value, dict):
                 if form is ClientForm.GOOSE and entry.value.get("type") not in GOOSE_SERVERS:
                     continue  # a part of Goose itself
+                if form in COMPLETING_FORMS and not SERVER_KEYS & entry.value.keys():
+                    continue  # it completes the entry of another file, where its switches are read, too
                 entry.value = in_common_form(entry.value, has_bare_variables=absolute.parent.name == ".gemini")
             if isinstance(entry.value, dict) and _is_gateway(entry.value):
                 gateways.append(name)
@@ -209,6 +217,7 @@ CLIENT_PLACES = (
     ("OpenCode", "project", "opencode.jsonc"),
     ("Kiro", "project", ".kiro/settings/mcp.json"),
     ("Roo Code", "project", ".roo/mcp.json"),
+    ("Junie", "project", ".junie/mcp/mcp.json"),
     ("Claude Code", "claude", ".claude.json"),
     ("Claude Desktop", "store", "Claude/claude_desktop_config.json"),  # what the Microsoft Store installs
     ("Claude Desktop", "config", "Claude/claude_desktop_config.json"),
@@ -225,6 +234,8 @@ CLIENT_PLACES = (
     ("Amp", "xdg", "amp/settings.json"),
     ("GitHub Copilot CLI", "home", ".copilot/mcp-config.json"),
     ("LM Studio", "home", ".lmstudio/mcp.json"),
+    ("Junie", "home", ".junie/mcp/mcp.json"),
+    ("Continue", "home", ".continue/config.yaml"),
     ("Kiro", "home", ".kiro/settings/mcp.json"),
     ("Cline", "code", f"{_EXTENSIONS}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
     ("Roo Code", "code", f"{_EXTENSIONS}/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
@@ -312,31 +323,29 @@ def find_server_places(document: Document, workspace: Path) -> tuple[ClientForm,
         return ClientForm.SERVERS, [("servers",)]
     if isinstance(data.get("mcp"), dict) and "servers" in data["mcp"]:  # VS Code's settings.json
         return ClientForm.SERVERS, [("mcp", "servers")]
-    for form in (ClientForm.CONTEXT_SERVERS, ClientForm.CODEX, ClientForm.AMP, ClientForm.OPENCODE, ClientForm.GOOSE):
-        if isinstance(data.get(form.value), dict) and (form is not ClientForm.GOOSE or "GOOSE" in str(data)):
+    for form in (ClientForm.CONTEXT_SERVERS, ClientForm.CODEX, ClientForm.AMP):
+        if isinstance(data.get(form.value), dict):
             return form, [(form.value,)]
-    if any(isinstance(entry, dict) and SERVER_KEYS & entry.keys() for entry in data.values()):
+    for form in (ClientForm.OPENCODE, ClientForm.GOOSE):  # keys that other programs have for other things
+        if _has_entries(data.get(form.value)):
+            return form, [(form.value,)]
+    if _has_entries(data):
         return ClientForm.BARE, [()]
     return ClientForm.NONE, []
 
 
-def _parse(text: str, source: str) -> Document:
-    """A client's file by its ending.
+def _name_items(data: Any, place: Sequence[Key]) -> None:
+    """Turn Continue's list of entries with a `name` into a mapping."""
+    for key in place[:-1]:
+        data = data[key]
+    items = data.get(place[-1]) if place else None
+    if isinstance(items, list) and items and all(isinstance(item, dict) and "name" in item for item in items):
+        data[place[-1]] = {str(item["name"]): item for item in items}
 
-    Raises:
-        InvalidFileError: it cannot be read.
-    """
-    if source.lower().endswith((".yaml", ".yml")):
-        document = parse_yaml(text, source, merges=True)
-        return replace(document, data={}) if document.data is None else document
-    if not source.lower().endswith(".toml"):
-        return parse_json(blank_comments(text) or "{}", source)
-    import tomllib  # one client alone writes it
 
-    try:
-        return Document(tomllib.loads(text), source)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not TOML: {error}.", source)]) from None
+def _has_entries(value: object) -> bool:
+    entries = value.values() if isinstance(value, dict) else ()
+    return any(isinstance(entry, dict) and bool(SERVER_KEYS & entry.keys()) for entry in entries)
 
 
 def _may_have_none(document: Document) -> bool:

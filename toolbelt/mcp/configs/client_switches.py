@@ -13,10 +13,12 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.findings import Finding, Severity
 from toolbelt.servers.spec import ServerSpec, Transport
-from toolbelt.servers.switches import Switch
-from toolbelt.sources import blank_comments, parse_json, read_text
+from toolbelt.servers.switches import Switch, read_switches
+from toolbelt.sources import Document, blank_comments, parse_json, parse_yaml, read_text
+from toolbelt.sources.section import Section
 from toolbelt.stores.files import portable_path
 
 
@@ -25,6 +27,7 @@ class Means(StrEnum):
 
     SERVERS_OFF = "the servers that it lists are off"
     SERVERS_ON = "the servers that it does not list are off"
+    ENTRIES = "the entry of the server's name completes the one that is read"
     ENABLEMENT = "the servers whose `enabled` is false are off"
     TOOLS_OFF = "the tools whose names, with the server's, match one that it lists are off"
     TOOLS_MAPPED = "the tools that match a key are off where its value is false or `deny`, unless a longer one is on"
@@ -79,6 +82,9 @@ SWITCH_ROWS = (
     SwitchRow("Gemini CLI", ("excludeMCPServers",), Means.SERVERS_OFF, source=_GEMINI),
     SwitchRow("Gemini CLI", ("allowMCPServers",), Means.SERVERS_ON, source=_GEMINI),
     SwitchRow("Gemini CLI", (), Means.ENABLEMENT, only="settings.json", source="google-gemini/gemini-cli #29445"),
+    SwitchRow("Codex", ("mcp_servers",), Means.ENTRIES, only="config.toml", source="openai/codex #13075"),
+    SwitchRow("OpenCode", ("mcp",), Means.ENTRIES, only="opencode.json", source="opencode.ai/docs/mcp-servers"),
+    SwitchRow("OpenCode", ("mcp",), Means.ENTRIES, only="opencode.jsonc", source="opencode.ai/docs/mcp-servers"),
     SwitchRow("OpenCode", ("tools",), Means.TOOLS_MAPPED, "{server}_", source="opencode.ai/docs/mcp-servers"),
     SwitchRow("OpenCode", ("permission",), Means.TOOLS_MAPPED, "{server}_", source="opencode.ai/docs/permissions"),
     SwitchRow("Zed", ("agent",), Means.PROFILE, source="zed.dev/docs/ai/agent-profiles"),
@@ -88,6 +94,7 @@ SWITCH_ROWS = (
 """Claude Code joins the lists of all its files, and a rejected server stays so whatever else approves it: no row is
 about `enabledMcpjsonServers` and `enableAllProjectMcpServers`. Cursor, VS Code and Claude Desktop keep what is switched
 off in databases of their own."""
+_MAPPED = (Means.TOOLS_MAPPED, Means.ENABLEMENT, Means.PROFILE, Means.ENTRIES)
 _ENABLEMENT_FILE = "mcp-server-enablement.json"
 
 
@@ -147,7 +154,7 @@ def find_client_switches(file: Path, workspace: Path, data: object = None) -> Cl
         source = portable_path(path, workspace)
         try:
             if path.is_file() and path != file.absolute():
-                read = parse_json(blank_comments(read_text(path)) or "{}", source).data
+                read = parse_client_file(read_text(path), source).data
                 documents += [(read, source)] if isinstance(read, dict) else []
         except (ToolbeltError, OSError) as error:
             unreadable.append(Switch("", source, (), problem=f"{source} cannot be read: {error}"))
@@ -170,13 +177,36 @@ def _settings_of(file: Path, workspace: Path) -> tuple[Path, ...]:
     if file.parent.name == ".gemini":
         user = Path(os.environ.get("GEMINI_CLI_HOME") or Path.home()) / ".gemini"
         return (user / "settings.json", workspace / ".gemini" / "settings.json", user / _ENABLEMENT_FILE)
+    if file.name == "config.toml":
+        return (workspace / ".codex" / "config.toml", Path.home() / ".codex" / "config.toml")
+    if file.stem == "opencode":
+        user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "opencode"
+        return tuple(folder / f"opencode{end}" for folder in (workspace, user) for end in (".json", ".jsonc"))
     return ()
+
+
+def parse_client_file(text: str, source: str) -> Document:
+    """A client's file by its ending: TOML, YAML, else JSON with comments.
+
+    Raises:
+        InvalidFileError: it cannot be read.
+    """
+    if source.lower().endswith((".yaml", ".yml")):
+        document = parse_yaml(text, source, merges=True)
+        return replace(document, data={}) if document.data is None else document
+    if not source.lower().endswith(".toml"):
+        return parse_json(blank_comments(text) or "{}", source)
+    import tomllib  # one client alone writes it
+
+    try:
+        return Document(tomllib.loads(text), source)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not TOML: {error}.", source)]) from None
 
 
 def _read_row(row: SwitchRow, value: Any, spec: ServerSpec, source: str) -> Iterator[Switch]:
     key = ".".join(part for part in row.place if part != "*").removeprefix("projects.") or "enabled"
-    is_mapped = row.means in (Means.TOOLS_MAPPED, Means.ENABLEMENT, Means.PROFILE)
-    if type(value) is not (dict if is_mapped else list):
+    if type(value) is not (dict if row.means in _MAPPED else list):
         return  # of another meaning: `tools` and `permission` may be other settings
     match row.means:
         case Means.TOOLS_OFF:
@@ -189,6 +219,9 @@ def _read_row(row: SwitchRow, value: Any, spec: ServerSpec, source: str) -> Iter
                 patterns = tuple(pattern for each in longer for pattern in _tool_patterns(row, each, spec.name))
                 for switch in _read_tool(row, written, spec, key, source):
                     yield replace(switch, exceptions=patterns)
+        case Means.ENTRIES:
+            section = Section.of(Document(value, source), spec.name)
+            yield from read_switches(section, source) if isinstance(section.value, dict) else ()
         case Means.PROFILE:
             yield from _read_profile(value, spec.name, source)
         case _ if _is_server_off(row.means, value, spec):
