@@ -22,12 +22,14 @@ from toolbelt.command.servers import (
     yes_option,
 )
 from toolbelt.errors import ToolbeltError
+from toolbelt.importers.tool_lists import read_mcp_tool
 from toolbelt.mcp.configs.client_limits import CLIENT_LIMITS, ClientFinding, find_refusals
 from toolbelt.mcp.configs.project_servers import explain_broken_servers
 from toolbelt.mcp.gateway.served_list import ServedList, list_served
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, make_surface
 from toolbelt.mcp.gateway.verification import verify_tools
 from toolbelt.mcp.sync.sync import Listing, ServerStatus
+from toolbelt.models.violation_text import describe_problem
 from toolbelt.project.opening import leave_out_switched_off
 from toolbelt.render.screen import print_json
 from toolbelt.text import plural, visible
@@ -38,7 +40,7 @@ CHANGED = 1
 
 @click.command(epilog=examples("toolbelt mcp check developer", "toolbelt mcp check developer --client cursor --json"))
 @click.argument("loadout", required=False, shell_complete=complete_loadouts)
-@option("--client", type=Choice([*CLIENT_LIMITS]), help="Also what this client refuses: names, counts.")
+@option("--client", type=Choice([*CLIENT_LIMITS]), help="Also what this client refuses: names, counts, schemas.")
 @option("--name-limit", type=click.IntRange(16, 64), default=NAME_LIMIT, metavar="N", help="Characters of a name.")
 @timeout_option
 @yes_option
@@ -76,7 +78,7 @@ def check(
     report_switches(project.servers)
     listings = (*ask_for_tools(specs, timeout), *failed)
     withheld = find_withheld(surface, listings)
-    refusals = () if client is None else find_refusals(client, served.names)
+    refusals = () if client is None else find_refusals(client, [read_mcp_tool(each) for each in served.definitions])
     off = [each for each in project.catalog.switched_off if each.key]
     if as_json:
         print_json({**check_data(served, listings, withheld, refusals), "off": off_data(off)})
@@ -108,7 +110,9 @@ def check_data(
         "servers": [{"name": each.server, "status": each.status.value, "error": each.error} for each in listings],
         "withheld": [{"tool": tool, "reason": reason} for tool, reason in withheld.items()],
         "refused": [
-            {"kind": each.kind, "tool": each.tool, "value": each.value, "limit": each.limit} for each in refusals
+            {"kind": each.kind, "tool": each.tool, "value": each.value, "limit": each.limit}
+            | ({} if each.violation is None else {"reason": describe_problem(each.violation)})
+            for each in refusals
         ],
     }
 
@@ -120,7 +124,9 @@ def _show(
     for tool, reason in withheld.items():
         click.echo(f"withheld  {visible(tool)}: {reason}")
     for refusal in refusals:
-        if refusal.tool:
+        if refusal.violation is not None:
+            words = f"{visible(refusal.tool)}: {visible(describe_problem(refusal.violation))}"
+        elif refusal.tool:
             words = f"{visible(refusal.tool)}: {refusal.value} characters with its prefix, {refusal.limit} are allowed"
         else:
             words = f"{plural(refusal.value, 'tool')}, of which {refusal.limit} are allowed"

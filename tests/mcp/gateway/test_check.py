@@ -11,6 +11,7 @@ import pytest
 
 from tests.mcp.gateways import gateway_client, write_project
 from tests.mcp.small import small_server
+from toolbelt.catalog import Plugin, Tool
 from toolbelt.mcp.configs.client_limits import CLIENT_LIMITS, find_refusals
 from toolbelt.mcp.gateway.surface import serving_digest
 
@@ -69,14 +70,41 @@ def test_M5_check_of_a_server_that_fails_is_incomplete(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("client", [*CLIENT_LIMITS])
 def test_M5_names_of_45_characters_are_taken_by_every_client_and_longer_ones_are_listed(client: str) -> None:
-    assert find_refusals(client, ["x" * 45]) == ()
+    assert find_refusals(client, [Tool("x" * 45)]) == ()
     too_long = "x" * 64
-    (finding,) = find_refusals(client, ["y", too_long])
+    (finding,) = find_refusals(client, [Tool("y"), Tool(too_long)])
     assert (finding.kind, finding.tool) == ("name_too_long", too_long)
 
 
 def test_M5_counts_that_a_client_refuses_are_listed() -> None:
-    names = [f"tool_{number}" for number in range(81)]
-    assert [(each.kind, each.value, each.limit) for each in find_refusals("cursor", names)] == [
+    tools = [Tool(f"tool_{number}") for number in range(81)]
+    assert [(each.kind, each.value, each.limit) for each in find_refusals("cursor", tools)] == [
         ("too_many_tools", 81, 80)
     ]
+
+
+ROWS = {"type": "array", "items": {"type": "array"}}
+LISTS = {"type": "object", "properties": {"rows": ROWS, "all": {"type": "array"}}}
+EITHER = {"type": "object", "properties": {"a b": {"type": "string"}}, "oneOf": [{"required": ["a b"]}]}
+
+
+@pytest.mark.parametrize(
+    ("client", "found"),
+    [
+        ("vscode", [("array-items", "lists", 2)]),
+        ("claude-code", [("parameter-name", "either", 1), ("root-keyword", "either", 1)]),
+        ("cursor", []),
+    ],
+)
+def test_M5_schemas_that_a_client_refuses_are_listed(client: str, found: list[tuple[str, str, int]]) -> None:
+    tools = [Tool("lists", parameters=LISTS), Tool("either", parameters=EITHER), Tool("fine")]
+    assert [(each.kind, each.tool, each.value) for each in find_refusals(client, tools)] == found
+
+
+def test_M5_check_names_what_a_client_refuses_of_a_schema(tmp_path: Path) -> None:
+    tools = (Tool("lists", "Lists.", parameters=LISTS), Tool("fine", "Does it.", parameters={"type": "object"}))
+    write_project(tmp_path, plugins=[Plugin("small", tools, server="small")])
+    code, data = toolbelt(tmp_path, "mcp", "check", "--client", "vscode", "--yes")
+    assert code == 1
+    assert [(each["kind"], each["tool"]) for each in data["refused"]] == [("array-items", "lists")]
+    assert "arrays without items" in data["refused"][0]["reason"]
