@@ -373,7 +373,7 @@ def test_L8_a_decision_says_what_it_is_about() -> None:
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
-        (Reason("dev", Rule.SWITCHED_OFF, "`x` in y"), "switched off by `x` in y, whatever dev has"),
+        (Reason("dev", Rule.SWITCHED_OFF, "switched off by `x` in y"), "switched off by `x` in y, whatever dev has"),
         (Reason("dev", Rule.DISABLED, "web"), "dev disables 'web'"),
         (Reason("dev", Rule.NAMED, "git/push"), "dev names 'git/push'"),
         (Reason("dev", Rule.CATEGORY, "git"), "dev includes the category 'git'"),

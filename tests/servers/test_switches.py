@@ -43,7 +43,7 @@ def test_V7_exactly_what_is_switched_off_is_left_out_and_named(by_server: dict[s
             if is_off:
                 off = left.find_switched_off(f"{plugin.server}/{tool.name}")
                 assert off is not None
-                assert off.why in {f"`{each.key}` in f.json" for each in by_server[plugin.server]}
+                assert off.why in {f"switched off by `{each.key}` in f.json" for each in by_server[plugin.server]}
     assert [tool.id for tool in left.tools] == [tool.id for tool in CATALOG.tools if tool.id in kept]
     assert all(left.get_tool(tool.id) == tool for tool in CATALOG.tools if tool.id in kept)
     assert leave_out(left, by_server) == left

@@ -29,8 +29,8 @@ class SwitchedOff:
     Attributes:
         server: Name of the server.
         tool: Name of the tool; empty for the whole server.
-        key: Of the file: `disabledTools`.
-        file: As a user of the project writes it.
+        key: Of the file: `disabledTools`; empty for a server whose entry cannot be read.
+        file: As a user of the project writes it; or why the entry cannot be read.
     """
 
     server: str
@@ -45,8 +45,8 @@ class SwitchedOff:
 
     @property
     def why(self) -> str:
-        """Key and file, or why it cannot be served, in words."""
-        return f"`{self.key}` in {self.file}" if self.key else self.file
+        """In words, to follow `is`."""
+        return f"switched off by `{self.key}` in {self.file}" if self.key else f"not read: {self.file}"
 
 
 @dataclass(frozen=True)

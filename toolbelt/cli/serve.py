@@ -195,13 +195,13 @@ def serve(
 
 
 def _report_left_out(project: Project) -> None:
+    from toolbelt.command.servers import report_switches
     from toolbelt.mcp.configs.project_servers import explain_broken_servers
 
     for name, why in explain_broken_servers(project.config).items():
         notify(f"server {name!r} is not served: {why}", "warning")
-    for off in project.catalog.switched_off:
-        if off.key:
-            notify(f"{off.name!r} is not served: switched off by {off.why}")
+    if project.servers:
+        report_switches(project.servers, project.catalog)
 
 
 def refuse_beside_search(search: str | None, agent: str | None) -> None:

@@ -25,6 +25,7 @@ from toolbelt.render.screen import notify
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.text import plural
 
+_MOST_NAMES = 10
 INCOMPLETE = 3
 """The exit code where a server did not answer (rule E9)."""
 
@@ -81,7 +82,8 @@ def report_switches(
         known = [] if catalog is None else [off for off in catalog.switched_off if off.server == spec.name and off.tool]
         for why in dict.fromkeys(off.why for off in known):
             names = [off.tool for off in known if off.why == why]
-            notify(f"{spec.name}: {plural(len(names), 'tool')} switched off by {why}: {', '.join(names)}")
+            shown = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
+            notify(f"{spec.name}: {plural(len(names), 'tool')} {why}: {shown}")
 
 
 def off_data(off: Iterable[SwitchedOff]) -> list[dict[str, str]]:

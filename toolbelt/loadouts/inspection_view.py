@@ -172,7 +172,7 @@ def _inactive_plugins(inspection: Inspection, status: Status, *, show_all: bool)
 def _switched_off(inspection: Inspection) -> Iterator[Block]:
     """What files of clients switch off, whatever the loadout."""
     if off := inspection.resolution.catalog.switched_off:
-        names = tuple(Note(f"{each.name}, by {each.why}", Tone.FAINT) for each in off)
+        names = tuple(Note(f"{each.name}, {each.why}", Tone.FAINT) for each in off)
         yield Details("Switched off", names, str(len(off)), Tone.WARNING)
 
 

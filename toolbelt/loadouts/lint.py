@@ -174,7 +174,7 @@ def _unknown_plugins(definition: WrittenLoadout, _: ToolLoadoutRegistry, catalog
                 continue
             if catalog.find_plugin(entry) is None and not _addresses_a_tool(entry, catalog):
                 if (off := catalog.find_switched_off(entry)) is not None:
-                    message = f"{entry!r} is not shown: {off.name!r} is switched off by {off.why}."
+                    message = f"{entry!r} is not shown: {off.name!r} is {off.why}"
                     yield definition.finding("switched-off", message, key, index, severity=Severity.WARNING)
                 else:
                     yield definition.finding(*_unknown_name(entry, key, catalog), key, index)

@@ -28,7 +28,7 @@ class Rule(StrEnum):
 
 
 _PHRASES = {
-    Rule.SWITCHED_OFF: "switched off by {entry}, whatever {loadout} has",
+    Rule.SWITCHED_OFF: "{entry}, whatever {loadout} has",
     Rule.DISABLED: "{loadout} disables {entry!r}",
     Rule.NAMED: "{loadout} names {entry!r}",
     Rule.CATEGORY: "{loadout} includes the category {entry!r}",

@@ -213,7 +213,7 @@ def expand_entry(entry: str, catalog: Catalog, suggest: Suggester | None = None)
         return EntryMatch(entry, (), str(error), error.candidates, Miss.AMBIGUOUS)
     except NotFoundError as error:
         if (off := catalog.find_switched_off(entry)) is not None:
-            return EntryMatch(entry, (), f"{off.name!r} is switched off by {off.why}.", miss=Miss.OFF)
+            return EntryMatch(entry, (), f"{off.name!r} is {off.why}", miss=Miss.OFF)
         beside = [f"{plugin.name}/{tool.name}" for plugin, _ in _parted(entry, catalog) for tool in plugin.tools]
         known = beside or [*(plugin.name for plugin in catalog.plugins), *error.known]
         advice = (suggest or Suggester())(entry, known)

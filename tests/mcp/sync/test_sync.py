@@ -21,6 +21,7 @@ from toolbelt.errors import InvalidDefinitionError
 from toolbelt.mcp.gateway.surface import NAME_LIMIT
 from toolbelt.mcp.sync.changes import Change, ChangeKind, find_changes, total_tokens
 from toolbelt.mcp.sync.sync import RESERVED_NAMES, Listing, ServerStatus, sync_catalog
+from toolbelt.servers.switches import Switch
 from toolbelt.sources import parse_json
 
 OTHER_SCHEMA = {"type": "object"}
@@ -299,3 +300,35 @@ def test_M4_the_file_has_no_times_and_a_line_for_each_value() -> None:
     assert "0.5" not in text
     assert json.loads(text)["plugins"][0]["tools"][0]["wire_name"] == "a"
     assert max(map(len, text.splitlines())) < 100
+
+
+OFF = {"a": (Switch("disabledTools", ".mcp.json", ("put",)),), "b": (Switch("enabled", "~/c.json"),)}
+
+
+def test_V7_what_is_switched_off_leaves_the_catalog_and_comes_back() -> None:
+    both = sync(EMPTY, listing("a", "get", "put"), listing("b", "run"))
+    off = sync(both, listing("a", "get", "put"), servers={"a", "b"}, switches=OFF)
+    assert [tool.id for tool in off.tools] == ["a/get"]
+    assert {each.name: (each.key, each.file) for each in off.switched_off} == {
+        "a/put": ("disabledTools", ".mcp.json"),
+        "b": ("enabled", "~/c.json"),
+    }
+    assert (
+        parse_catalog(parse_json(format_catalog(off, "json"), "c.json"), Catalog).catalog.switched_off
+        == off.switched_off
+    )
+    again = sync(off, listing("a", "get", "put"), listing("b", "run"), servers={"a", "b"}, switches={"a": (), "b": ()})
+    assert wire_names(again) == wire_names(both)
+    assert again.switched_off == ()
+
+
+@pytest.mark.parametrize(
+    ("switches", "off"),
+    [(OFF, ["a/put"]), ({"a": ()}, []), ({}, ["a/put"])],
+    ids=["still-off", "on-but-not-asked", "entry-cannot-be-read"],
+)
+def test_V7_a_server_that_does_not_answer_keeps_what_is_known_of_its_switches(switches: Any, off: list[str]) -> None:
+    before = sync(EMPTY, listing("a", "get", "put"), switches={"a": OFF["a"]})
+    after = sync(before, failure("a"), switches={name: of for name, of in switches.items() if name == "a"})
+    assert [tool.id for tool in after.tools] == ["a/get"], "what was never seen again is not made up"
+    assert [each.name for each in after.switched_off] == off

@@ -124,7 +124,7 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local:
             else:
                 discoverable.append(served)
     for off in catalog.switched_off:
-        reasons.setdefault(off.tool, f"switched off by {off.why}")
+        reasons.setdefault(off.tool, off.why)
     blocked = {p.server for p in catalog.plugins if resolution.plugin_status(p) is Status.DISABLED}
     needed = {served.server for served in (*offered, *discoverable) if served.server}
     servers = tuple(dict.fromkeys(plugin.server for plugin in catalog.plugins if plugin.server in needed))

@@ -17,6 +17,7 @@ from typing import Any
 
 from toolbelt.agents.loadout_policy import CapabilityRole
 from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.catalog.catalog import WHOLE_SERVER
 from toolbelt.catalog.categories import CATEGORY_DESCRIPTIONS, PLUGIN_CATEGORY_MAP, ToolCategory
 from toolbelt.catalog.definitions import assign_wire_names, mcp_definition
 from toolbelt.catalog.tool_names import describe_tools, singular, split_words
@@ -173,7 +174,7 @@ def sync_catalog(
         before = {key: value for key, value in old.servers.get(name, {}).items() if key not in ("stale", "off")}
         if name in answered:
             before = _facts(answered[name], (tool for plugin in by_server[name] for tool in plugin.tools))
-        elif off := _still_off(old, name, switches.get(name, ())):
+        elif off := _still_off(old, name, switches):
             before["off"] = off
         facts[name] = {**before, "stale": True} if name in failed else before
     catalog = replace(
@@ -186,10 +187,13 @@ def sync_catalog(
     return Synced(leave_out(catalog, switches), tuple(notes))
 
 
-def _still_off(old: Catalog, server: str, switches: Sequence[Switch]) -> dict[str, dict[str, str]]:
+def _still_off(old: Catalog, server: str, switches: Mapping[str, Sequence[Switch]]) -> dict[str, Any]:
     """The tools of a server that was not asked that were switched off, and are so still."""
-    names = [off.tool for off in old.switched_off if off.server == server and off.tool]
-    return {name: switch.facts() for name in names if (switch := find_switch(switches, name)) is not None}
+    known = old.servers.get(server, {}).get("off", {})
+    if server not in switches:  # its entry cannot be read
+        return dict(known)
+    found = {name: find_switch(switches[server], name) for name in known if name != WHOLE_SERVER}
+    return {name: switch.facts() for name, switch in found.items() if switch is not None}
 
 
 def digest_tools(tools: Iterable[Tool]) -> str:
