@@ -211,7 +211,7 @@ def _execute(
             started(runner)
             end = run_to_end(runner)
     except KeyboardInterrupt:
-        flags = f"{options.engine.as_option}{options.format_caps()}"
+        flags = f"{options.engine.as_option}{options.retries_as_option}{options.format_caps()}"
         text = f"run {run} is kept; go on with: toolbelt eval resume {run}{flags}"
         reporter.note(RunNote(NoteKind.INTERRUPTED, text, (run,)))
         raise

@@ -42,7 +42,7 @@ def _describe_unrecorded(run: Run, execution: ExecutionOptions) -> str:
 
 def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int, execution: ExecutionOptions) -> str:
     """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
-    resume_line = f"toolbelt eval resume {summary.run}{execution.engine.as_option}"
+    resume_line = f"toolbelt eval resume {summary.run}{execution.engine.as_option}{execution.retries_as_option}"
     if end is RunEnd.INCOMPLETE:
         failed = "; with --retry-errors what failed, too" if summary.errors else ""
         caps = execution.format_caps(times=2)  # one that was reached would stop it at once

@@ -76,6 +76,11 @@ class AskingOptions:
         """How models are opened."""
         return ModelOptions(self.api_base, self.timeout_seconds, models, self.transport)
 
+    @property
+    def retries_as_option(self) -> str:
+        """Where it is not the usual number, which goes on otherwise, an option of a command, with a blank before it."""
+        return "" if self.max_retries == AskingOptions.max_retries else f" --max-retries {self.max_retries}"
+
     def format_caps(self, times: int = 1) -> str:
         """So many times the caps (1 if that is 0) as options of a command, a blank before each; empty without caps."""
         caps = {"--max-cost": self.max_cost_usd, "--max-requests": self.max_requests}

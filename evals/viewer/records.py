@@ -168,6 +168,7 @@ class _Block:
             {
                 "trial": row["trial"],
                 "reason": cut(row["reason"]),
+                "same_as": row["same_as"],
                 "ending": row["ending"],
                 "would_dispatch": row["would_dispatch"],
                 "called": [cut(name) for name in parse_names(row["called"])],

@@ -89,7 +89,7 @@ function why(place, { trial }) {
     : isSurfaced(place) ? "A right answer was offered." : "A right answer could be reached, but was never offered in full.";
   const dispatch = trial.would_dispatch ? " Only known tools were called that had not been offered; a dispatcher that asks for no more than a tool's existence would have run them." : "";
   return [el("div", { class: `why-box ${sortOf(place)}` },
-    el("p", {}, mark(place), recordedBadge(trial)),
+    el("p", {}, mark(place), recordedBadge(trial), sharedBadge(trial)),
     trial.reason && el("p", { dir: "auto" }, trial.reason),
     el("p", { class: "muted" }, reach + dispatch),
     listed("Called", trial.called, "nothing"), listed("Wanted, not called", trial.missing), listed("Called, not wanted", trial.surplus),
@@ -102,6 +102,14 @@ function recordedBadge({ requests }) {
   if (!reused) return null;
   const text = reused === requests.length ? plural(reused, "recorded response") : `${count(reused)} of ${plural(requests.length, "response")} recorded`;
   return el("span", { class: "badge recorded" }, text);
+}
+
+// Says of a trial that it sends the same requests as another arm's, which asked for both.
+function sharedBadge({ same_as: asked }) {
+  if (asked === null) return null;
+  const place = byNumber.get(asked);
+  const arm = place === undefined ? `trial ${asked}` : DATA.arms[trials.arm[place]];
+  return el("span", { class: "badge recorded" }, "same requests as ", name(arm), ", asked once");
 }
 
 function listed(label, names, none = null) {

@@ -163,10 +163,14 @@ def family_level(size_key: int) -> float:
 def _contrast_arms(
     side: Side, pairs: Sequence[_ContrastRequest], margin: float, advance: Callable[[int], object] | None
 ) -> dict[tuple[int | None, int | None], Candidate]:
-    """Each new arm against its old one, verdicts given over all of them together, as `compare` does."""
+    """Each new arm against its old one, verdicts given over all of them together, as `compare` does.
+
+    Arms that sent the same requests have the same answers, and neither is worse (rule V3).
+    """
     # numpy and scipy, which a run that has nothing to compare does without
     from toolbelt.evals.analysis.comparison.paired_cases import pair_cases
     from toolbelt.evals.analysis.comparison.shares import IntervalSettings, find_difference, give_verdicts
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
     from toolbelt.evals.statistics.paired import RESAMPLES
 
     about = side.about
@@ -176,7 +180,9 @@ def _contrast_arms(
         # What is in the pair before, too, as the best of a model is in all of its pairs, is read once.
         evidence = {arm: evidence[arm] if arm in evidence else side.read(arm) for arm in (pair.old, pair.new)}
         cases = pair_cases(evidence[pair.old], evidence[pair.new], about.cases, about.epochs, of_asked=True)
-        findings.append(find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES)))
+        finding = find_difference(cases, Measure.ACCURACY, IntervalSettings(margin, pair.level, 0, RESAMPLES))
+        is_same = isinstance(side, StoredRun) and side.has_same_requests(pair.old, pair.new)
+        findings.append(replace(finding, is_same=is_same))
         overflowing.append(cases.count(lambda group: group.newly_overflows))
         if advance is not None:
             advance(number + 1)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.servers.running import OpenAIServer, openai_server
 from toolbelt.evals import Run, resume_run, run_eval
+from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
 
 __all__ = ["openai_server"]
 
@@ -132,3 +133,11 @@ def test_V3_the_same_requests_are_no_regression_however_few_cases(house: Path, o
     verdicts = {pair.new.toolset: pair.main_contrast.verdict for pair in run.compare().pairs}
     assert verdicts["loadout:house"] == "no_regression"
     assert verdicts["oracle+1"] == "insufficient_data", "six cases show nothing of others"
+
+
+def test_V3_a_recommendation_knows_which_arms_sent_the_same_requests(house: Path, openai_server: OpenAIServer) -> None:
+    run = ask(house, openai_server, toolsets=SAME[:2])
+    with run.open_side() as side:
+        [row] = build_matrix(run.summary, side).rows
+    verdicts = [each.contrast.verdict for each in row.pick.candidates if each.contrast is not None]
+    assert verdicts == ["no_regression"]
