@@ -18,6 +18,7 @@ from tests.cli.conftest import Toolbelt
 from tests.servers.mcp_scripts import listed_tool, write_config, write_script
 from tests.warm.client import take_terminal
 from tests.wording import mentions
+from toolbelt.project.opening import open_project
 
 FILES = ("catalog.json", "starter.loadout.yaml", "toolbelt.yaml")
 
@@ -93,7 +94,7 @@ def test_M3_what_is_made_is_a_project_that_other_commands_take(clients: Path, to
 def test_M3_it_ends_with_tokens_models_and_the_next_command(clients: Path, toolbelt: Toolbelt) -> None:
     ran = toolbelt("init", ".", "--yes", "--server", "git", "--no-split")
     assert ran.code == 0
-    assert mentions(ran.out, "starter", "gpt-4o-mini", "git")
+    assert mentions(ran.out, "starter", open_project().model_names(())[0], "git")
     assert ran.out.rstrip().splitlines()[-1].endswith("toolbelt loadout inspect starter --tools")
 
 
