@@ -35,6 +35,7 @@ from toolbelt.evals.toolsets.suites import spell_suite
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport, find_transport, without_secrets
+from toolbelt.stores.prompts import read_prompt
 
 
 def run_eval(
@@ -49,6 +50,7 @@ def run_eval(
     epochs: int = 1,
     seed: int = 0,
     sampling: Sampling | None = None,
+    system: str | Path | None = None,
     request_limit: int = 10,
     ask_anyway: bool = False,
     shard: str | None = None,
@@ -99,6 +101,8 @@ def run_eval(
         epochs: How often each case is asked.
         seed: Of everything that is drawn.
         sampling: How models are asked; the provider's defaults if `None`. Without a seed of its own it gets this one.
+        system: The system prompt of cases that have none, or a file of it; that of the agent or the dataset if `None`,
+            none at all if empty.
         request_limit: Requests after which a trial is given up.
         ask_anyway: Also ask what is known not to fit the model.
         shard: Only this part, such as `3/8`; `merge_runs` puts the parts together. Caps and rate limits hold for each
@@ -150,6 +154,7 @@ def run_eval(
         ask_anyway=ask_anyway,
         shard=None if shard is None else parse_shard(shard),
         decision=Decision(margin, str(baseline or "")) if until_decided else None,
+        system=None if system is None else read_prompt(str(system)),
     )
     request = RunRequest(
         dataset=str(dataset),

@@ -137,6 +137,17 @@ class Case:
         if not self.cluster:
             object.__setattr__(self, "cluster", self.id)
 
+    @property
+    def has_system(self) -> bool:
+        """Whether it has a system prompt of its own."""
+        return any(message["role"] in ("system", "developer") for message in self.messages)
+
+    def with_system(self, system: str) -> tuple[Message, ...]:
+        """Its messages, after a system prompt where it has none of its own and `system` is not empty."""
+        if not system or self.has_system:
+            return self.messages
+        return (FrozenDict(role="system", content=system), *self.messages)
+
     @cached_property
     def answers(self) -> tuple[Answer, ...]:
         """Every right answer, the expected one first; none where any call is right."""

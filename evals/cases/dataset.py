@@ -49,6 +49,7 @@ class Dataset:
         name: For people.
         reference: Opens it from any working directory: a shipped name, or an absolute path.
         source: The file of cases, as the user wrote it.
+        system: The system prompt of cases that have none; empty for none.
         catalog_file: The catalog of the cases, with the loadouts beside them.
         catalog_is_fallback: Whether it is the fallback, because there is none beside the cases.
         layout: Of the file of cases.
@@ -79,6 +80,7 @@ class Dataset:
         self.name = place.name
         self.reference = place.reference
         self.source = place.source
+        self.system = place.system
         self.catalog_file = catalog_file
         self.catalog_is_fallback = catalog_is_fallback
         self.notes = notes

@@ -21,6 +21,7 @@ from toolbelt.stores.catalogs import (
     shipped_datasets,
 )
 from toolbelt.stores.files import shown_path
+from toolbelt.stores.prompts import read_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Location:
         source: The file of cases, as the user wrote it.
         catalog: For `open_catalog`; `None` where there is no catalog.
         has_imported_catalog: Whether the catalog beside the cases is a `catalog.jsonl`.
+        system: The system prompt of cases that have none, by the card; empty for none.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Location:
     source: str
     catalog: str | None
     has_imported_catalog: bool = False
+    system: str = ""
 
 
 def find_dataset(reference: str) -> Location:
@@ -58,8 +61,9 @@ def find_dataset(reference: str) -> Location:
     has_cases = os.path.exists(source)  # noqa: PTH110
     shipped = find_shipped_dataset(reference)
     if shipped is not None and not has_cases:
-        catalog = reference if find_shipped_catalog(reference) else _catalog_of_card(shipped)
-        return Location(reference, reference, shown_path(shipped), catalog)
+        catalog, system = _read_card(shipped)
+        catalog = reference if find_shipped_catalog(reference) else catalog
+        return Location(reference, reference, shown_path(shipped), catalog, system=system)
     if is_folder and not has_cases:
         message = f"There is no {CASES_FILE} in this folder, so it is no dataset."
         raise InvalidFileError([Finding("no-cases", Severity.ERROR, message, reference)])
@@ -69,30 +73,36 @@ def find_dataset(reference: str) -> Location:
     whole = file.resolve()
     name = whole.parent.name if file.name == CASES_FILE else whole.stem
     beside = next((known for known in CATALOG_FILES if (file.parent / known).is_file()), None)
+    catalog, system = _read_card(file)
     return Location(
         name or "cases",
         str(Path(reference).resolve()),
         str(file),
-        _catalog_of_card(file) if beside is None else str(file.parent),
+        catalog if beside is None else str(file.parent),
         beside == IMPORTED_CATALOG,
+        system,
     )
 
 
-def _catalog_of_card(cases: Path) -> str | None:
-    """What the card beside the cases names as their catalog, for `open_catalog`; `None` where it names none.
+def _read_card(cases: Path) -> tuple[str | None, str]:
+    """What the card beside the cases names as their catalog, for `open_catalog`, and as their system prompt.
 
     Raises:
-        InvalidFileError: the card cannot be parsed, or `catalog` is no text.
+        InvalidFileError: the card cannot be parsed, or one of these is no text.
+        NotFoundError: the file of the system prompt is not there.
     """
     path = card_path(str(cases))
     text = None if path is None else read_card_text(path)
     if path is None or text is None or not isinstance(data := parse_yaml(text, str(path)).data, dict):
-        return None
-    reference = data.get("catalog")
-    if reference is None or isinstance(reference, str):
-        return None if not reference else reference if find_shipped_catalog(reference) else str(path.parent / reference)
-    message = f"`catalog` must be the name of a shipped catalog, or a path, not {describe_value(reference)}."
-    raise InvalidFileError([Finding("wrong-type", Severity.ERROR, message, str(path))])
+        return None, ""
+    for key, wanted in (("catalog", "the name of a shipped catalog, or a path"), ("system", "a text, or a file of it")):
+        if not isinstance(data.get(key) or "", str):
+            message = f"`{key}` must be {wanted}, not {describe_value(data[key])}."
+            raise InvalidFileError([Finding("wrong-type", Severity.ERROR, message, str(path))])
+    catalog, system = data.get("catalog") or None, read_prompt(data.get("system") or "", path.parent)
+    if catalog is not None and not find_shipped_catalog(catalog):
+        catalog = str(path.parent / catalog)
+    return catalog, system
 
 
 def _names_beside(path: Path) -> tuple[str, ...]:

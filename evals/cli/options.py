@@ -149,6 +149,13 @@ efforts_option = option(
     help=f"{_EFFORT}; again or with commas for more, each an arm of its own.  [default: the provider's]",
 )
 effort_option = option("--effort", type=Choice(EFFORTS), metavar="E", help=f"{_EFFORT}.  [default: the provider's]")
+system_option = option(
+    "--system",
+    metavar="TEXT|FILE",
+    help="The system prompt of cases that have none, or a file of it; in place of that of the agent or the dataset. "
+    "'' is none.  [default: of the agent, else of the dataset]",
+    shell_complete=complete_files,
+)
 _MARGIN_HELP = "Share of cases that may be lost: 0.02 is two percentage points."
 margin_option = option(
     "--margin",

@@ -27,6 +27,7 @@ from toolbelt.evals.cli.options import (
     range_type,
     split_commas,
     store_option,
+    system_option,
 )
 from toolbelt.evals.cli.run_end import show_end, write_report
 from toolbelt.evals.execution import (
@@ -45,6 +46,7 @@ from toolbelt.evals.toolsets.variants.variant import add_efforts
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import without_secrets
 from toolbelt.render.screen import print_json, show_blocks
+from toolbelt.stores.prompts import read_prompt
 
 _execution_options = execution_options(
     api_base="Where hosted models are asked.  [default: the provider's; resume: as before]",
@@ -60,7 +62,7 @@ _SECTIONS = {
     ),
     "Until decided": (*("until_decided", "baseline", "margin"),),
     "How models are asked": (
-        *("api_base", "transport", "efforts", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
+        *("api_base", "transport", "system", "efforts", "temperature", "max_tokens", "tool_choice", "ask_anyway"),
         *("tokenizer", "config", "engine"),
     ),
     "Recorded responses": ("response_cache", "offline"),
@@ -162,6 +164,7 @@ _SECTIONS = {
     help="With --until-decided: a baseline or run that arms are compared with.  [default: the arms with each other]",
 )
 @margin_option
+@system_option
 @efforts_option
 @option(
     "--temperature",
@@ -218,6 +221,7 @@ def run(
     until_decided: bool,
     baseline: str | None,
     margin: float,
+    system: str | None,
     efforts: tuple[str, ...],
     temperature: float | None,
     max_tokens: int | None,
@@ -254,6 +258,7 @@ def run(
         ask_anyway=ask_anyway,
         shard=shard,
         decision=_choose_decision(baseline, margin, until_decided=until_decided),
+        system=None if system is None else read_prompt(system),
     )
     request = RunRequest(
         dataset=dataset,

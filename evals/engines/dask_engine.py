@@ -26,9 +26,9 @@ from toolbelt.evals.engines.leases import Lease, Leases
 from toolbelt.evals.engines.part_rows import keep_part, with_earlier
 from toolbelt.evals.running.client import Budget, CapReached
 from toolbelt.evals.running.engine_choice import ONE_PROCESS, EngineChoice
-from toolbelt.evals.running.plan import Done, Plan
+from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.process_engine import run_workers
-from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.records import Done, TrialRecord
 from toolbelt.evals.running.runner import RunWatcher
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.asking import ExecutionOptions

@@ -118,6 +118,8 @@ class RunSettings:
         ask_anyway: Whether requests that are known not to fit the model are sent anyway.
         shard: The part that is run; `None` for the whole.
         decision: What is to be decided, so that the run may stop early; `None` to ask everything.
+        system: The system prompt of cases that have none of their own; empty for none, and `None` for that of the
+            agent or the dataset.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `SETTING_RANGES`.
@@ -134,6 +136,7 @@ class RunSettings:
     ask_anyway: bool = False
     shard: Shard | None = None
     decision: Decision | None = None
+    system: str | None = None
 
     def __post_init__(self) -> None:
         refuse_outside(SETTING_RANGES, self)
@@ -152,6 +155,10 @@ _STORED_TYPES: Mapping[str, type] = {
     "settings": dict,
 }
 """Keys of a stored plan that are read without `Plan`, too, or are counted with."""
+_LEFT_OUT_IF_EMPTY = (
+    *("params", "toolset_systems", "system", "served", "tools"),
+    *("shard", "shard_cases", "merged", "decision", "top_up"),
+)
 
 
 @dataclass(frozen=True)
@@ -185,6 +192,7 @@ class Plan(RunSettings):
         limits: Of each model, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
         params: By model, further fields of its requests, as the project states them.
+        toolset_systems: By toolset that is an agent with a system prompt, that prompt, unless one was asked for.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
         served: By toolset that is one loadout over tools of MCP servers, the digest of the list that `toolbelt serve`
             offers with that loadout (rule M5).
@@ -210,6 +218,7 @@ class Plan(RunSettings):
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    toolset_systems: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -247,10 +256,20 @@ class Plan(RunSettings):
         """The number of trials of each arm."""
         return self.epochs * self.asked_cases
 
+    @property
+    def stated(self) -> dict[str, Any]:
+        """How models are asked, as far as it is not left to their providers."""
+        more = {"system": self.system, "toolset_systems": self.toolset_systems, "model_params": self.params}
+        return {**self.sampling.stated, **{key: value for key, value in more.items() if value}}
+
     def sampling_of(self, arm: Arm) -> Sampling:
         """How an arm's model is asked."""
         params = {**self.params.get(arm.model, {}), **(self.sampling.params or {})}
         return replace(self.sampling, effort=arm.changes.effort or self.sampling.effort, params=params or None)
+
+    def system_of(self, arm: Arm) -> str:
+        """The system prompt of an arm's cases that have none of their own; empty for none."""
+        return self.toolset_systems.get(arm.toolset, self.system or "")
 
     def planned_of(self, arm: int) -> int:
         """The number of trials of an arm, by its place; that of each, but where some were asked further."""
@@ -293,10 +312,9 @@ class Plan(RunSettings):
         data["toolsets"] = list(dict.fromkeys(arm.toolset for arm in self.arms))
         data["variants"] = list(dict.fromkeys(arm.variant for arm in self.arms))
         data["settings"] = {
-            **self.sampling.stated,
+            **self.stated,
             "request_limit": self.request_limit,
             "tokenizer": self.tokenizer,
-            **({"model_params": self.params} if self.params else {}),
             **({"api_base": self.api_base} if self.api_base else {}),
             **({"without_role": self.without_role} if self.without_role else {}),
             **({"drafts": self.drafts} if self.drafts else {}),
@@ -309,16 +327,8 @@ class Plan(RunSettings):
         }
         if self.asked_cases != self.cases:
             data["asked_cases"] = self.asked_cases
-        for key in (
-            "dataset_name",
-            "digest",
-            "catalog_name",
-            *(
-                key
-                for key in ("params", "served", "tools", "shard", "shard_cases", "merged", "decision", "top_up")
-                if not getattr(self, key)
-            ),
-        ):
+        empty = (key for key in _LEFT_OUT_IF_EMPTY if not getattr(self, key))
+        for key in ("dataset_name", "digest", "catalog_name", *empty):
             del data[key]
         return json.dumps(data)  # ASCII, so that a path that is no UTF-8 can be kept
 
@@ -360,6 +370,8 @@ class Plan(RunSettings):
             suite=data.get("suite", ""),
             limits=read_model_limits(data),
             params=data.get("params", {}),
+            toolset_systems=data.get("toolset_systems", {}),
+            system=data.get("system"),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
             served=data.get("served", {}),
@@ -370,26 +382,3 @@ class Plan(RunSettings):
             decision=read_decision(data.get("decision")),
             top_up=read_top_up(data.get("top_up")),
         )
-
-
-class Done(Collection[int]):
-    """The numbers of finished trials; uses one byte for each planned trial, however many are done."""
-
-    def __init__(self, size: int) -> None:
-        self._marks = bytearray(size)
-        self._count = 0
-
-    def add(self, number: int) -> None:
-        """Mark a trial as done."""
-        if not self._marks[number]:
-            self._marks[number] = 1
-            self._count += 1
-
-    def __contains__(self, number: object) -> bool:
-        return isinstance(number, int) and bool(self._marks[number])
-
-    def __iter__(self) -> Iterator[int]:
-        return (number for number, mark in enumerate(self._marks) if mark)
-
-    def __len__(self) -> int:
-        return self._count

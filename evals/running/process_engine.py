@@ -11,8 +11,8 @@ from operator import attrgetter
 from typing import Any
 
 from toolbelt.evals.running.client import CapReached, NotRecorded, Unanswered
-from toolbelt.evals.running.plan import Done, Plan, Trial
-from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.plan import Plan, Trial
+from toolbelt.evals.running.records import Done, TrialRecord
 from toolbelt.evals.running.reply_faults import CHECKED_TOKENS
 from toolbelt.evals.running.runner import CaseSource, RunWatcher
 from toolbelt.evals.running.store import RunStore
@@ -123,9 +123,8 @@ class ProcessEngine:
         """Equal for trials of a case and epoch that send the same requests; its own for one that may not."""
         if trial.arm not in self._comparable:
             return trial.number
-        offer = self.trial_runners[trial.arm].find_fixed_offer(trial, self.cases.case(trial.case))
-        arm = self.plan.arms[trial.arm]
-        return trial.number if offer is None else (arm.model, arm.changes.effort, offer.tools)
+        key = self.trial_runners[trial.arm].find_requests_key(trial, self.cases.case(trial.case))
+        return trial.number if key is None else (self.plan.arms[trial.arm].model, key)
 
     def _find_asked(self, trials: Iterable[Trial], done: Collection[int]) -> TrialRecord | None:
         """The first of the trials that asked, and had an answer."""

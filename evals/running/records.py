@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -267,3 +267,26 @@ def _call(call: ExpectedCall) -> dict[str, Any]:
         if call.arguments.optional:
             data["optional"] = sorted(call.arguments.optional)
     return data
+
+
+class Done(Collection[int]):
+    """The numbers of finished trials; uses one byte for each planned trial, however many are done."""
+
+    def __init__(self, size: int) -> None:
+        self._marks = bytearray(size)
+        self._count = 0
+
+    def add(self, number: int) -> None:
+        """Mark a trial as done."""
+        if not self._marks[number]:
+            self._marks[number] = 1
+            self._count += 1
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and bool(self._marks[number])
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number, mark in enumerate(self._marks) if mark)
+
+    def __len__(self) -> int:
+        return self._count

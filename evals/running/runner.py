@@ -12,8 +12,8 @@ from typing import Any, Protocol, cast
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
-from toolbelt.evals.running.plan import Done, Plan
-from toolbelt.evals.running.records import TrialRecord
+from toolbelt.evals.running.plan import Plan
+from toolbelt.evals.running.records import Done, TrialRecord
 from toolbelt.evals.running.store import RunStore
 from toolbelt.text import plural
 

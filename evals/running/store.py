@@ -23,10 +23,11 @@ from toolbelt.errors import InvalidFileError, NotFoundError, StorageError, Toolb
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.running.grouped_writes import GroupedWrites, Row, Rows
 from toolbelt.evals.running.locks import RunLocks
-from toolbelt.evals.running.plan import Done, Plan
+from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import (
     TRIAL_COLUMNS,
     Attempts,
+    Done,
     RequestRecord,
     TrialRecord,
     fold_attempts,

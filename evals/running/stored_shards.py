@@ -131,7 +131,7 @@ def read_asked(store: RunStore, row: RunRow) -> tuple[tuple[str, ...], Mapping[s
 
 
 def _sampling(plan: Plan) -> str:
-    return json.dumps(plan.sampling.stated, sort_keys=True)
+    return json.dumps(plan.stated, sort_keys=True)
 
 
 def _count_shards(plan: Plan) -> int:

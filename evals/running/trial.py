@@ -58,6 +58,7 @@ class TrialRunner:
         fit_guard: Turns away what does not fit the model; `None` where nothing is known of it, or all is to be asked.
         now: The time, ISO 8601 in UTC.
         in_threads: Whether the toolset may have to wait for somebody, so that it is asked in threads.
+        system: The system prompt of cases that have none; empty for none.
     """
 
     toolset: Toolset
@@ -70,6 +71,7 @@ class TrialRunner:
     fit_guard: FitGuard | None = None
     now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
     in_threads: bool = False
+    system: str = ""
 
     async def run(self, trial: Trial, case: Case, earlier: Mapping[int, Attempts] | None = None) -> TrialRecord:
         """Run a trial.
@@ -84,7 +86,7 @@ class TrialRunner:
             Unanswered: in a way that no other trial of this model would be spared.
         """
         renderer = self.renderer.within(case.offered)
-        opening = Conversation(renderer.with_wire_names(case.messages), epoch=trial.epoch)
+        opening = Conversation(renderer.with_wire_names(case.with_system(self.system)), epoch=trial.epoch)
         state = TrialState(self, case, opening, self._sampling(trial.epoch, renderer), Meter(self.prompts), renderer)
         examined: tuple[FoundTools, frozenset[str]] = (NOTHING_FOUND, frozenset())
         try:
@@ -95,12 +97,13 @@ class TrialRunner:
         score = self.scorer.score(case, state.selections, ending, error=error)
         return self._record(trial, case, state, ending, score, examined)
 
-    def find_fixed_offer(self, trial: Trial, case: Case) -> Offer | None:
-        """What is offered at every request of a trial; `None` where that depends on what the model calls."""
+    def find_requests_key(self, trial: Trial, case: Case) -> object | None:
+        """Equal for trials of one model that send the same requests; `None` where they depend on what is called."""
         if not self.toolset.is_fixed:
             return None
         with suppress(ToolbeltError):  # which the trial itself reports
-            return self.toolset.offer(case, Conversation(case.messages, epoch=trial.epoch))
+            offer = self.toolset.offer(case, Conversation(case.messages, epoch=trial.epoch))
+            return self.system, self.sampling.effort, offer.tools
         return None
 
     async def ask_toolset(self, function: Callable[..., T], *arguments: Any) -> T:

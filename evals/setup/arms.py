@@ -265,6 +265,7 @@ def make_trial_runners(
             TrialRunner(
                 *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling_of(arm.arm), plan.request_limit),
                 plan.fit_guard(model),
+                system=plan.system_of(arm.arm),
                 in_threads=(search := arm.arm.spec.search) is not None and search.rank.asks_model,
             )
         )

@@ -164,8 +164,8 @@ async def _estimate_arm(
         record = await stand_in_runner.run(trial, case)
         trials.append((record.own_prompt_tokens or 0, tuple(requests)))
         requests.clear()
-        if (offer := runner.find_fixed_offer(trial, case)) is not None:
-            same = (model, position, offer.tools)
+        if (key := runner.find_requests_key(trial, case)) is not None:
+            same = (model, position, key)
             shared += trials[-1:] if same in asked and record.requests else ()
             asked.add(same)
         if not record.requests:

@@ -20,6 +20,7 @@ from toolbelt.evals.setup.inputs import ChosenCases, RunInputs
 from toolbelt.evals.setup.model_limits import find_limits, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.evals.toolsets.agents import find_agent
 from toolbelt.evals.toolsets.opening import expand_toolsets
 from toolbelt.evals.toolsets.oracle import count_reached
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetKind, ToolsetSpec
@@ -90,6 +91,7 @@ def make_plan(
     reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}
     decided["decision"] = _plan_rounds(settings, chosen, len(arms))
+    decided["system"], systems = _choose_systems(inputs, chosen, specs, settings, reporter)
     return Plan(
         **decided,
         dataset=dataset.reference,
@@ -110,15 +112,36 @@ def make_plan(
         drafts=drafts,
         code={"toolbelt": __version__, **read_code(Path())},
         limits=limits,
-        params={
-            model: own.params
-            for model in dict.fromkeys(models)
-            if (own := project.models.find_project_model(model)) is not None and own.params
-        },
+        toolset_systems=systems,
+        params={name: own.params for name in models if (own := project.models.find_project_model(name)) and own.params},
         left_out=left_out,
         tools=inputs.tool_digests,
         served=find_serving_digests(project, inputs.catalog, specs),
     )
+
+
+def _choose_systems(
+    inputs: RunInputs,
+    chosen: ChosenCases,
+    specs: Iterable[ToolsetSpec],
+    settings: RunSettings,
+    reporter: EvalReporter,
+) -> tuple[str | None, dict[str, str]]:
+    """The system prompt of cases that have none, and that of each toolset that is an agent; an option goes before."""
+    system, systems, toolsets = settings.system, dict[str, str](), set(specs)
+    if system is None:
+        system = inputs.dataset.system or None
+        agents = {str(spec): find_agent(spec.agent, inputs.project.config.agents) for spec in toolsets if spec.agent}
+        systems = {name: agent.system for name, agent in sorted(agents.items()) if agent.system}
+    if systems and len(systems) < len(toolsets):
+        text = f"{', '.join(systems)}: asked with the system prompt of the agent, unlike other toolsets"
+        reporter.note(RunNote(NoteKind.SYSTEM_PROMPTS, f"{text}; --system gives all the same", tuple(systems)))
+    if system or systems:
+        own = sum(chosen.case(position).has_system for position in range(len(chosen.indices)))
+        text = f"{own:,} of {plural(len(chosen.indices), 'case')} have a system prompt of their own, and keep it"
+        if own:
+            reporter.note(RunNote(NoteKind.SYSTEM_PROMPTS, text, (inputs.dataset.name,)))
+    return system, systems
 
 
 def _plan_rounds(settings: RunSettings, chosen: ChosenCases, arms: int) -> Decision | None:

@@ -60,6 +60,8 @@ class NoteKind(StrEnum):
     """Arms never fit their model."""
     NO_TOOL_CALLING = "no_tool_calling"
     """A model is reported to call no tools, and is run all the same."""
+    SYSTEM_PROMPTS = "system_prompts"
+    """Cases or arms of the run do not all have the same system prompt."""
     SHARD = "shard"
     """A part of the plan is run, and what that means for caps."""
     CLUSTER = "cluster"

@@ -26,7 +26,7 @@ class AgentSpec:
     """The configuration of an agent.
 
     toolbelt only stores and shows `display_name`, `role`, `model` and `rooms`, for the application that runs the agent;
-    the other attributes decide its tools.
+    `system` is for evals; the other attributes decide its tools.
 
     Attributes:
         name: Not blank.
@@ -36,6 +36,7 @@ class AgentSpec:
         overrides: Of tools, by entry of `tools`; frozen.
         tools_config: Its switches (rules K2, K8): keys of toolkits and tools, each true or false; frozen. What is
             switched off it does not have; `toolbelt.toolkits.switching.find_switched_off` decides that.
+        system: Its system prompt, which an eval sends; empty for none.
         search: How it finds those of its tools that it is not shown, as after `search:` (rules S1, S4); empty if it is
             shown all of them.
         display_name: For people; by default the name.
@@ -59,6 +60,7 @@ class AgentSpec:
     rooms: tuple[str, ...] = ()
     tools_config: Mapping[str, Any] = field(default_factory=FrozenDict)
     search: str = ""
+    system: str = ""
 
     def __post_init__(self) -> None:
         if (problem := find_name_problem(self.name)) is not None:
@@ -104,6 +106,12 @@ AGENT_KEYS: Mapping[str, KeySpec] = MappingProxyType(
             Kind.TEXT,
             "How it finds those of its tools that it is not shown: a search toolset of this file, or as an eval has it "
             "after `search:`, such as `fastmcp:k=8`.",
+        ),
+        "system": KeySpec(
+            Kind.PROSE,
+            "Its system prompt, or a file of it relative to this one; `toolbelt eval run` sends it where the agent is "
+            "the toolset.",
+            ("system_prompt", "prompt", "instructions"),
         ),
         "rooms": KeySpec(Kind.NAMES, "Where it takes part."),
         "tools_config": KeySpec(

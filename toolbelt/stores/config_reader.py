@@ -17,6 +17,7 @@ from toolbelt.sources import Document, examine_yaml, parse_json, parse_yaml, rea
 from toolbelt.sources.section import Section
 from toolbelt.stores.catalogs import find_shipped_catalog
 from toolbelt.stores.files import LOADOUT_SUFFIXES, shown_path
+from toolbelt.stores.prompts import read_prompt
 
 if TYPE_CHECKING:
     from toolbelt.models.project_models import ProjectModel
@@ -203,12 +204,21 @@ class ConfigReader:
             document, "agents", toolkits=toolkits, read_switches=lambda section: self._read_switches(section, path)
         )
         self.toolkits.extend(toolkits)
-        self.agents.extend(agents)
+        self.agents.extend(self._with_prompt(agent, document, path) for agent in agents)
         self.findings.extend((*wrong_toolkits, *wrong_agents))
         for agent in agents:
             if agent.tools_config:
                 place = ("agents", agent.name, "tools_config")
                 self.switches.setdefault(agent.name, WrittenSwitches(agent.tools_config, document, place))
+
+    def _with_prompt(self, agent: AgentSpec, document: Document, path: Path) -> AgentSpec:
+        try:
+            return replace(agent, system=read_prompt(agent.system, self._folder / path.parent))
+        except ToolbeltError as error:
+            place = Section.of(document, "agents", agent.name, "system")
+            place.add_error("unknown-file", f"{place.label}: {error}")
+            self.findings.extend(place.findings)
+            return agent
 
     def _check_searches(self, section: Section) -> None:
         """Add a finding for each agent whose `search` means nothing."""

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from toolbelt.evals.analysis.comparison.reasons import Aspect, Mismatch, SideNote, SideProblem
 from toolbelt.evals.analysis.evidence.evidence import SideInfo
 
+BY_NAME = ("model_params", "toolset_systems")
+"""Settings that are a mapping from models or toolsets."""
 
-def find_incomparable(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
+
+def find_incomparable(old: SideInfo, new: SideInfo, shared: Collection[str] = ()) -> tuple[Mismatch, ...]:
     """Why the two cannot be compared; empty if they can.
 
     Cases and grading must agree (the digest of the dataset covers these alone), and which cases were asked, how often,
-    and the settings models were asked with.
+    and the settings models were asked with (rule V5).
+
+    Args:
+        old: One side.
+        new: The other.
+        shared: Models and toolsets that both have, whose own settings must agree.
     """
-    return () if old == new else tuple(_find_incomparable(old, new))
+    return () if old == new else tuple(_find_incomparable(old, new, sorted(shared)))
 
 
 def find_mismatches(old: SideInfo, new: SideInfo) -> tuple[Mismatch, ...]:
@@ -27,7 +35,7 @@ def find_side_notes(old: SideInfo, new: SideInfo) -> tuple[SideNote, ...]:
     return tuple(note for side in ((old,) if old == new else (old, new)) for note in _find_side_notes(side))
 
 
-def _find_incomparable(old: SideInfo, new: SideInfo) -> Iterator[Mismatch]:
+def _find_incomparable(old: SideInfo, new: SideInfo, shared: Iterable[str]) -> Iterator[Mismatch]:
     if old.digest != new.digest:
         yield Mismatch(Aspect.DATASET)
     elif old.chosen != new.chosen or (old.cases != new.cases and not (old.sequential or new.sequential)):
@@ -35,7 +43,11 @@ def _find_incomparable(old: SideInfo, new: SideInfo) -> Iterator[Mismatch]:
     if old.epochs != new.epochs and not _is_asked_further(old, new):
         yield Mismatch(Aspect.EPOCHS)
     for setting in sorted(old.settings.keys() | new.settings.keys()):
-        if old.settings.get(setting) != new.settings.get(setting):
+        before, after = old.settings.get(setting), new.settings.get(setting)
+        if setting in BY_NAME:
+            pairs = ((name, (before or {}).get(name), (after or {}).get(name)) for name in shared)
+            yield from (Mismatch(Aspect.SETTING, (setting, name)) for name, one, other in pairs if one != other)
+        elif before != after:
             yield Mismatch(Aspect.SETTING, (setting,))
 
 

@@ -163,7 +163,8 @@ def compare_arms(
         ValueError: the margin is out of range, or there are too few resamples.
     """
     margin = find_margin(new.about, margin)
-    reasons = find_incomparable(old.about, new.about)
+    old_names, new_names = ({name for arm in side.arms for name in (arm.model, arm.toolset)} for side in (old, new))
+    reasons = find_incomparable(old.about, new.about, old_names & new_names)
     designs = [
         design for about in (old.about, new.about) for design in (about.sequential, about.top_up) if design is not None
     ]

@@ -27,9 +27,12 @@ from toolbelt.evals.analysis.comparison.reasons import (
     UnscoredCases,
 )
 from toolbelt.evals.analysis.evidence.evidence import ArmName, SideInfo
+from toolbelt.evals.scoring.reasons import cut
 from toolbelt.evals.statistics.verdict import SIGNIFICANT
 from toolbelt.text import plural
 
+_LONGEST_SETTING = 80
+"""Characters that are shown of a setting, such as a system prompt."""
 _DIGEST_LENGTH = 12
 """Characters of a digest or a commit that are shown."""
 _MOST_VALUES = 8
@@ -180,10 +183,17 @@ def _must_agree(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
             f"{_repeat(again)} with --epochs {like.epochs}"
             f"{', or gate it with --top-up' if new.epochs < old.epochs and not new.is_baseline else ''}."
         )
-    (setting,) = mismatch.names
-    flag = "--" + setting.replace("_", "-")
+    setting, *of = mismatch.names
     before, after, expected = (side.settings.get(setting) for side in (old, new, like))
-    with_flag = f"without {flag}" if expected is None else f"with {flag} {expected}"
+    if of:
+        before, after = ((value or {}).get(of[0]) for value in (before, after))
+        what = f"the {'params' if setting == 'model_params' else 'system prompt'} of {of[0]}"
+        return (
+            f"Models were not asked alike: {what} is {_setting(before)} in {old_name}, {_setting(after)} in "
+            f"{new_name}; {_repeat(again)} with that of {_name(like)} in toolbelt.yaml."
+        )
+    flag = "--" + setting.replace("_", "-")
+    with_flag = f"without {flag}" if expected is None else f"with {flag} {_setting(expected)}"
     return (
         f"Models were not asked alike: {flag} is {_setting(before)} in {old_name}, {_setting(after)} in {new_name}; "
         f"{_repeat(again)} {with_flag}."
@@ -234,7 +244,7 @@ def _short(text: str) -> str:
 
 
 def _setting(value: Any) -> str:
-    return "not set" if value is None else str(value)
+    return "not set" if value is None else cut(" ".join(str(value).split()), _LONGEST_SETTING)
 
 
 # What to know before any verdict

@@ -57,7 +57,7 @@ class StoredRun:
             cases=plan.asked_cases,
             epochs=plan.epochs,
             filter=_flags(plan),
-            settings={**plan.sampling.stated, "request_limit": plan.request_limit},
+            settings={**plan.stated, "request_limit": plan.request_limit},
             catalog=plan.catalog_name,
             surroundings=plan.surroundings,
             code=plan.code,

@@ -4,6 +4,7 @@
     summary: What a support agent is asked.
     licence: MIT                            # SPDX
     catalog: ../support                     # only where no catalog stands beside the cases; or a shipped one's name
+    system: support.md                      # the system prompt of cases that have none: a file beside this, or a text
     languages: [en, de]
     made: By hand, from tickets of 2026, with names changed.
     content:                                # kept by `toolbelt dataset card --write`
@@ -37,7 +38,10 @@ from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.stores.catalogs import CASES_FILE
 
 CARD_FILE = "card.yaml"
-CARD_KEYS = ("name", "summary", "licence", "catalog", "languages", "made", "content", "readings", "ambiguities")
+CARD_KEYS = (
+    *("name", "summary", "licence", "catalog", "system", "languages", "made"),
+    *("content", "readings", "ambiguities"),
+)
 CONTENT_KEYS = ("cases", "clusters", "kinds", "answered_tools", "digest", "catalog_digest")
 READING_KEYS = ("reader", "sample", "seed", "agreed", "disagreements")
 DISAGREEMENT_KEYS = ("case", "why", "done", "removed")
@@ -126,6 +130,7 @@ class Card:
         summary: What it is, in a sentence or two.
         licence: An SPDX expression.
         catalog: Name of a shipped catalog, or a path from the card; empty where a catalog stands beside the cases.
+        system: The system prompt of cases that have none, or a path of it from the card; empty for none.
         languages: Of the queries.
         made: How the cases were made.
         content: As counted when the card was last updated.
@@ -142,6 +147,7 @@ class Card:
     readings: tuple[Reading, ...] = ()
     ambiguities: tuple[Ambiguity, ...] = field(default=())
     catalog: str = ""
+    system: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:

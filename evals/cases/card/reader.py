@@ -147,6 +147,7 @@ class _CardReader:
             summary=_text(section, "summary"),
             licence=self._licence(),
             catalog=_text(section, "catalog"),
+            system=_text(section, "system"),
             languages=section.read_texts("languages"),
             made=_text(section, "made"),
             content=self._content(),

@@ -89,8 +89,19 @@ def test_the_settings_of_a_run_are_those_there_are() -> None:
     of_a_run = {field.name for kept in (Sampling, CaseFilter) for field in fields(kept)}
     assert settings - of_a_run == {
         *("dataset", "catalog", "config"),
-        *("request_limit", "model_params", "tokenizer", "api_base", "without_role", "drafts", "ask_anyway"),
+        *(
+            "request_limit",
+            "model_params",
+            "system",
+            "toolset_systems",
+            "tokenizer",
+            "api_base",
+            "without_role",
+            "drafts",
+            "ask_anyway",
+        ),
         *("shard", "merged_shards", "until_decided"),
+        *("system", "toolset_systems", "model_params"),
     }
     assert of_a_run <= settings
 

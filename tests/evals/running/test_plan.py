@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
-from toolbelt.evals.running.plan import Arm, CaseFilter, Done, Plan
+from toolbelt.evals.running.plan import Arm, CaseFilter, Plan
+from toolbelt.evals.running.records import Done
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.providers.chat import Sampling
 
