@@ -39,6 +39,7 @@ _OPTIONS = {
     "tags": "--tag",
     "ids": "--case",
     "limit": "--limit",
+    "system": "--system",
     "effort": "--effort",
     "temperature": "--temperature",
     "tool_choice": "--tool-choice",
@@ -198,6 +199,8 @@ def _command(summary: RunSummary) -> str:
         value = settings.get(name)
         for item in value if isinstance(value, list | tuple) else [] if value is None else [value]:
             words += [option, shown_path(Path(item)) if name in _PATHS and Path(item).is_absolute() else str(item)]
+            if "\n" in words[-1]:  # a system prompt, which stands above
+                words[-1] = "FILE"
     models = order_models(summary)
     variants = [arm.variant or PLAIN for arm in summary.arms] if any(item.variant for item in summary.arms) else []
     for option, values in (

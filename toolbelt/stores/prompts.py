@@ -21,4 +21,7 @@ def read_prompt(written: str, folder: Path = Path()) -> str:
         StorageError: it may not be read.
     """
     path = folder / written
-    return read_text(path) if os.path.isfile(path) or _NAMES_A_FILE.fullmatch(written) else written  # noqa: PTH113  too long
+    # os.path rather than pathlib: a text that the system refuses as a path is no file.
+    if os.path.isfile(path) or _NAMES_A_FILE.fullmatch(written):  # noqa: PTH113
+        return read_text(path).rstrip("\r\n")
+    return written

@@ -187,13 +187,16 @@ def _must_agree(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
     before, after, expected = (side.settings.get(setting) for side in (old, new, like))
     if of:
         before, after = ((value or {}).get(of[0]) for value in (before, after))
-        what = f"the {'params' if setting == 'model_params' else 'system prompt'} of {of[0]}"
+        what, are, those = ("params", "are", "those") if setting == "model_params" else ("system prompt", "is", "that")
         return (
-            f"Models were not asked alike: {what} is {_setting(before)} in {old_name}, {_setting(after)} in "
-            f"{new_name}; {_repeat(again)} with that of {_name(like)} in toolbelt.yaml."
+            f"Models were not asked alike: the {what} of {of[0]} {are} {_setting(before)} in {old_name}, "
+            f"{_setting(after)} in {new_name}; {_repeat(again)} with {those} of {_name(like)} in toolbelt.yaml."
         )
     flag = "--" + setting.replace("_", "-")
-    with_flag = f"without {flag}" if expected is None else f"with {flag} {_setting(expected)}"
+    shown = _setting(expected)
+    with_flag = f"without {flag}" if expected is None else f"with {flag} {shown}"
+    if "…" in shown:
+        with_flag = f"with the {flag} of {_name(like)}"
     return (
         f"Models were not asked alike: {flag} is {_setting(before)} in {old_name}, {_setting(after)} in {new_name}; "
         f"{_repeat(again)} {with_flag}."
@@ -244,7 +247,8 @@ def _short(text: str) -> str:
 
 
 def _setting(value: Any) -> str:
-    return "not set" if value is None else cut(" ".join(str(value).split()), _LONGEST_SETTING)
+    text = cut(" ".join(str(value).split()), _LONGEST_SETTING)
+    return "not set" if value is None else repr(text) if isinstance(value, str) and " " in text else text
 
 
 # What to know before any verdict

@@ -70,6 +70,23 @@ def test_E7_what_may_differ_is_no_reason_to_refuse(changes: dict[str, Any], expe
     assert find_incomparable(A, other) == ()
 
 
+def test_V5_effort_system_prompt_and_params_must_agree() -> None:
+    asked = {"effort": "low", "system": "Be short.", "params": {"top_p": 0.5}}
+    other = replace(B, settings=A.settings | asked)
+    assert find_incomparable(A, other) == tuple(Mismatch(Aspect.SETTING, (key,)) for key in sorted(asked))
+    assert find_incomparable(replace(A, settings=other.settings), other) == ()
+
+
+@pytest.mark.parametrize("setting", ["model_params", "toolset_systems"])
+def test_V5_what_is_asked_of_one_model_or_toolset_must_agree_where_both_have_it(setting: str) -> None:
+    one, other = (
+        replace(A, name=name, settings=A.settings | {setting: {"mine": name, "theirs": name}}) for name in ("a", "b")
+    )
+    assert find_incomparable(one, other, {"mine", "another"}) == (Mismatch(Aspect.SETTING, (setting, "mine")),)
+    assert find_incomparable(A, other, {"mine"}) == (Mismatch(Aspect.SETTING, (setting, "mine")),)
+    assert find_incomparable(A, other, {"another"}) == ()
+
+
 def test_E7_unfinished_runs_and_drafts_are_noted() -> None:
     old, new = replace(A, status="incomplete", drafts=1), replace(B, status="killed")
     assert find_side_notes(old, new) == (

@@ -40,7 +40,7 @@ NEVER_FITS = "fits the window in neither arm and counts for neither"
 
 
 def incomparable(old: SideInfo, new: SideInfo) -> tuple[str, ...]:
-    return tuple(describe_mismatch(one, old, new) for one in find_incomparable(old, new))
+    return tuple(describe_mismatch(one, old, new) for one in find_incomparable(old, new, {"m"}))
 
 
 def differences(old: SideInfo, new: SideInfo) -> list[str]:
@@ -97,6 +97,27 @@ def notes(old: SideInfo, new: SideInfo) -> tuple[str, ...]:
             "Models were not asked alike: --temperature is not set in run a, 0.7 in run b; repeat run b without "
             "--temperature.",
             id="a-setting-that-one-lacks",
+        ),
+        pytest.param(
+            A,
+            {"settings": {"request_limit": 10, "system": "Be short."}},
+            "Models were not asked alike: --system is not set in run a, 'Be short.' in run b; repeat run b without "
+            "--system.",
+            id="a-system-prompt-too-many",
+        ),
+        pytest.param(
+            replace(A, settings={"request_limit": 10, "system": "Be short. " * 20}),
+            {"settings": {"request_limit": 10}},
+            f"Models were not asked alike: --system is {('Be short. ' * 20)[:79] + '…'!r} in run a, not set in run b; "
+            "repeat run b with the --system of run a.",
+            id="a-long-system-prompt-is-cut",
+        ),
+        pytest.param(
+            A,
+            {"settings": {"request_limit": 10, "model_params": {"m": {"top_p": 0.5}}}},
+            "Models were not asked alike: the params of m are not set in run a, {'top_p': 0.5} in run b; repeat run b "
+            "with those of run a in toolbelt.yaml.",
+            id="params-of-a-model",
         ),
         pytest.param(
             A,
