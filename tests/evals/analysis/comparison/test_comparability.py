@@ -71,8 +71,8 @@ def test_E7_what_may_differ_is_no_reason_to_refuse(changes: dict[str, Any], expe
 
 
 def test_V5_effort_system_prompt_and_params_must_agree() -> None:
-    asked = {"effort": "low", "system": "Be short.", "params": {"top_p": 0.5}}
-    other = replace(B, settings=A.settings | asked)
+    asked: dict[str, Any] = {"effort": "low", "system": "Be short.", "params": {"top_p": 0.5}}
+    other = replace(B, settings={**A.settings, **asked})
     assert find_incomparable(A, other) == tuple(Mismatch(Aspect.SETTING, (key,)) for key in sorted(asked))
     assert find_incomparable(replace(A, settings=other.settings), other) == ()
 
@@ -80,7 +80,7 @@ def test_V5_effort_system_prompt_and_params_must_agree() -> None:
 @pytest.mark.parametrize("setting", ["model_params", "toolset_systems"])
 def test_V5_what_is_asked_of_one_model_or_toolset_must_agree_where_both_have_it(setting: str) -> None:
     one, other = (
-        replace(A, name=name, settings=A.settings | {setting: {"mine": name, "theirs": name}}) for name in ("a", "b")
+        replace(A, name=name, settings={**A.settings, setting: {"mine": name, "theirs": name}}) for name in ("a", "b")
     )
     assert find_incomparable(one, other, {"mine", "another"}) == (Mismatch(Aspect.SETTING, (setting, "mine")),)
     assert find_incomparable(A, other, {"mine"}) == (Mismatch(Aspect.SETTING, (setting, "mine")),)
