@@ -180,3 +180,33 @@ def test_V7_mcp_config_does_not_touch_what_is_switched_off(clients: Path, toolbe
     assert (ran.code, ran.json["replaced"]) == (0, ["notes", "disk"])
     assert {"mail", "bank", "toolbelt"} == {*json.loads((clients / ".mcp.json").read_text())["mcpServers"]}
     assert _served(clients) == {"list_notes", "read_disk"}, "filters count where their entries went, too"
+
+
+@pytest.mark.parametrize("name", ["config.toml", "config.yaml", "settings.json"])
+def test_V7_import_takes_the_files_of_codex_goose_and_zed_without_what_is_off(
+    project: Path, toolbelt: Toolbelt, name: str
+) -> None:
+    on, off = (write_script(project.parent, each, "look", "touch") for each in ("on", "off"))
+    off = {**off, "enabled": False}
+    if name == "config.toml":
+        on |= {"disabled_tools": ["touch"]}
+        tables = (
+            f"[mcp_servers.{key}]\n" + "".join(f"{each} = {json.dumps(value)}\n" for each, value in entry.items())
+            for key, entry in (("on", on), ("off", off))
+        )
+        text = "\n".join(tables)
+    elif name == "config.yaml":
+        servers = {"on": {"type": "stdio", **on, "available_tools": ["look"]}, "off": {"type": "stdio", **off}}
+        text = yaml.safe_dump({"extensions": servers})
+    else:
+        profiles = {"write": {"context_servers": {"on": {"tools": {"touch": False}}}}}
+        servers = {"context_servers": {"on": on, "off": off}, "agent": {"profiles": profiles}}
+        text = f"// settings\n{json.dumps(servers)}"
+    (project / name).write_text(text)
+    ran = toolbelt("catalog", "import", name, "--yes", "-o", "out.json")
+    assert ran.code == 0, ran.err
+    catalog = json.loads((project / "out.json").read_text())
+    assert [(plugin["name"], [tool["name"] for tool in plugin["tools"]]) for plugin in catalog["plugins"]] == [
+        ("on", ["look"])
+    ]
+    assert mentions(ran.err, "off", "enabled", "touch")

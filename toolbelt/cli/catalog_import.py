@@ -27,11 +27,12 @@ from toolbelt.findings import Finding
 from toolbelt.importers import import_catalog
 from toolbelt.importers.formats import FORMATS, recognise
 from toolbelt.mcp.configs.client_configs import ClientForm, read_client_config
+from toolbelt.mcp.configs.client_switches import parse_client_file
 from toolbelt.mcp.sync.sync import Listing, sync_catalog
 from toolbelt.patterns import fold
 from toolbelt.render.screen import notify, print_findings, print_json
 from toolbelt.servers.spec import ServerSpec
-from toolbelt.sources import blank_comments, decode, parse_json, read_text
+from toolbelt.sources import decode, read_text
 from toolbelt.stores.catalogs import write_catalog
 from toolbelt.text import plural
 
@@ -170,7 +171,7 @@ def _read(source: str, form: str | None, name: str | None, grouping: Grouping | 
 def _is_client_file(text: str, source: str) -> bool:
     """Whether a file has servers of an MCP client, and is none of the formats that also have a `servers`."""
     try:
-        data = parse_json(blank_comments(text), source).data
+        data = parse_client_file(text, source).data
     except InvalidFileError:
         return False
     if not isinstance(data, dict) or recognise(data) is not None:

@@ -63,8 +63,8 @@ _RENAMED = {
 """Keys of Goose (`cmd`, `uri`, `envs`), Gemini CLI (`httpUrl`), OpenCode (`environment`) and Codex (`http_headers`)."""
 _TYPES = {"local": "stdio", "remote": "http"}
 """Of OpenCode and GitHub Copilot CLI."""
-_WHOLE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
-_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)|\{env:([A-Za-z_]\w*)\}")
+_BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
+_OPENCODE_VARIABLE = re.compile(r"(?<!\$)\{env:([A-Za-z_]\w*)\}")
 PROJECT_KEYS = EntryKeys(("transport",), ("url",), "env_file", allow_numbers=False)
 """Of `toolbelt.yaml`."""
 
@@ -111,7 +111,8 @@ def in_common_form(entry: Mapping[str, Any], *, has_bare_variables: bool = False
     common |= _values_by_name(entry, common)
     for key in ("env", "headers", "args", "url"):
         if key in common:
-            common[key] = _with_usual_variables(common[key], has_bare_variables)
+            is_secret = key in ("env", "headers")  # elsewhere, `$match` may be what a program wants
+            common[key] = _with_usual_variables(common[key], within=has_bare_variables, whole=is_secret)
     return common
 
 
@@ -129,17 +130,17 @@ def _values_by_name(entry: Mapping[str, Any], common: Mapping[str, Any]) -> dict
     return {key: value for key, value in (("headers", headers), ("env", env)) if value}
 
 
-def _with_usual_variables(value: Any, has_bare_variables: bool) -> Any:
-    """`$NAME` and `{env:NAME}` as `${NAME}`."""
+def _with_usual_variables(value: Any, *, within: bool, whole: bool) -> Any:
+    """`{env:NAME}` as `${NAME}`, and `$NAME` within a value or where it is the whole value."""
     if isinstance(value, dict):
-        return {key: _with_usual_variables(each, has_bare_variables) for key, each in value.items()}
+        return {key: _with_usual_variables(each, within=within, whole=whole) for key, each in value.items()}
     if isinstance(value, list):
-        return [_with_usual_variables(each, has_bare_variables) for each in value]
+        return [_with_usual_variables(each, within=within, whole=whole) for each in value]
     if not isinstance(value, str):
         return value
-    if not (has_bare_variables or _WHOLE_VARIABLE.fullmatch(value)):
-        return _VARIABLE.sub(lambda match: match[0] if match[1] else f"${{{match[2]}}}", value)
-    return _VARIABLE.sub(lambda match: f"${{{match[1] or match[2]}}}", value)
+    if within or (whole and _BARE_VARIABLE.fullmatch(value)):
+        value = _BARE_VARIABLE.sub(r"${\1}", value)
+    return _OPENCODE_VARIABLE.sub(r"${\1}", value)
 
 
 def read_entry(section: Section, name: str, origin: EntryOrigin, keys: EntryKeys) -> ServerSpec | None:

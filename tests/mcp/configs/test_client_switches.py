@@ -308,12 +308,19 @@ def test_M1_a_broken_toml_is_a_finding(tmp_path: Path) -> None:
         pytest.param(".gemini", "Bearer $KEY", "Bearer ${KEY}", id="within-a-value-of-gemini"),
         pytest.param("x", "Bearer {env:KEY}", "Bearer ${KEY}", id="opencode"),
         pytest.param("x", "${KEY:-b} 5$", "${KEY:-b} 5$", id="usual"),
+        pytest.param("x", "Bearer ${env:KEY}", "Bearer ${env:KEY}", id="vs-code"),
+        pytest.param(".gemini", "${KEY}$KEY", "${KEY}${KEY}", id="both-of-gemini"),
     ],
 )
 def test_M1_variables_of_clients_are_read(tmp_path: Path, folder: str, written: str, read: str) -> None:
     data = {"mcpServers": {"web": {"httpUrl": "https://h/mcp", "headers": {"A": written}}}}
     (web,) = read_client_config(_write(tmp_path / folder / "settings.json", data)).servers
     assert (web.url, web.headers) == ("https://h/mcp", {"A": read})
+
+
+def test_M1_an_argument_may_look_like_a_variable(tmp_path: Path) -> None:
+    data = {"mcpServers": {"pages": {"command": "pages", "args": ["$match", "{env:KEY}"]}}}
+    assert read_client_config(_write(tmp_path / "x.json", data)).servers[0].args == ("$match", "${KEY}")
 
 
 def test_M1_every_place_of_a_client_is_listed_once(tmp_path: Path) -> None:
