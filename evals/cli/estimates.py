@@ -30,6 +30,7 @@ def estimate_data(plan: Plan, arms: Sequence[ArmEstimate]) -> dict[str, Any]:
         "dataset": {"name": plan.dataset_name, "digest": plan.digest},
         "excluded": dict(plan.excluded),
         "suite": plan.suite or None,
+        "model_facts": {model: dict(known) for model, known in plan.model_facts.items()},
         "left_out": [asdict(pair) for pair in plan.left_out],
         "planned": plan.size,
         "shard": None if plan.shard is None else str(plan.shard),

@@ -156,7 +156,7 @@ _STORED_TYPES: Mapping[str, type] = {
 }
 """Keys of a stored plan that are read without `Plan`, too, or are counted with."""
 _LEFT_OUT_IF_EMPTY = (
-    *("params", "toolset_systems", "system", "served", "tools"),
+    *("params", "model_facts", "toolset_systems", "system", "served", "tools"),
     *("shard", "shard_cases", "merged", "decision", "top_up"),
 )
 
@@ -193,6 +193,8 @@ class Plan(RunSettings):
             A model that is not in it is asked whatever is offered.
         params: By model, further fields of its requests, as the project states them.
         toolset_systems: By toolset that is an agent with a system prompt, that prompt, unless one was asked for.
+        model_facts: By model, what the table says of its name, as known when the run began: `alias_of`,
+            `deprecation_date`, `successor`.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
         served: By toolset that is one loadout over tools of MCP servers, the digest of the list that `toolbelt serve`
             offers with that loadout (rule M5).
@@ -219,6 +221,7 @@ class Plan(RunSettings):
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     toolset_systems: Mapping[str, str] = field(default_factory=dict)
+    model_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -372,6 +375,7 @@ class Plan(RunSettings):
             params=data.get("params", {}),
             toolset_systems=data.get("toolset_systems", {}),
             system=data.get("system"),
+            model_facts=data.get("model_facts", {}),
             left_out=read_left_out(data),
             ask_anyway=data.get("ask_anyway", False),
             served=data.get("served", {}),

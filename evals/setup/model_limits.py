@@ -44,6 +44,14 @@ def find_limits(project: Project, models: Iterable[str], max_tokens: int | None 
     return limits
 
 
+def find_model_facts(project: Project, models: Iterable[str]) -> dict[str, dict[str, str]]:
+    """By model, what the table says of its name: what it stands for, and when it is switched off."""
+    keys = ("alias_of", "deprecation_date", "successor")
+    facts = {model: project.facts(model) for model in models}
+    found = {model: {key: getattr(of, key) for key in keys if getattr(of, key)} for model, of in facts.items()}
+    return {model: known for model, known in found.items() if known}
+
+
 def facts_for_auto(project: Project, model: str, limits: ModelLimits | None, *, ask_anyway: bool = False) -> ModelFacts:
     """The limits by which `loadout:auto` chooses for a model: those known when the run began, so that a resumed run
     does the same.

@@ -17,7 +17,7 @@ from toolbelt.evals.running.overflow import LeftOutArm
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.running.rounds import Decision, Round
 from toolbelt.evals.setup.inputs import ChosenCases, RunInputs
-from toolbelt.evals.setup.model_limits import find_limits, leave_out
+from toolbelt.evals.setup.model_limits import find_limits, find_model_facts, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.agents import find_agent
@@ -26,6 +26,7 @@ from toolbelt.evals.toolsets.oracle import count_reached
 from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetKind, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN, Variant, expand_variants
+from toolbelt.models.facts import describe_end
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def make_plan(
     if drafts:
         text = f"{plural(drafts, 'draft')} that nobody has reviewed: no verdict can be based on drafts"
         reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
+    for warning in filter(None, (describe_end(project.facts(model)) for model in dict.fromkeys(models))):
+        reporter.note(RunNote(NoteKind.SWITCHED_OFF, warning, is_warning=True))
     reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}
     decided["decision"] = _plan_rounds(settings, chosen, len(arms))
@@ -114,6 +117,7 @@ def make_plan(
         limits=limits,
         toolset_systems=systems,
         params={name: own.params for name in models if (own := project.models.find_project_model(name)) and own.params},
+        model_facts=find_model_facts(project, dict.fromkeys(models)),
         left_out=left_out,
         tools=inputs.tool_digests,
         served=find_serving_digests(project, inputs.catalog, specs),

@@ -42,6 +42,8 @@ class NoteKind(StrEnum):
     """Nobody has reviewed some of the cases."""
     PROBE = "probe"
     """A probe of the model contradicts what is known of it."""
+    SWITCHED_OFF = "switched_off"
+    """A model is gone, or is switched off within 90 days."""
     UNMET = "unmet"
     """The toolset that the project gives to a model cannot be what `loadout:auto` chooses."""
     UNMATCHED = "unmatched"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import date
 
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_ROLE, find_toolset
 from toolbelt.evals.views.recorded import recorded_line
+from toolbelt.models.facts import ModelFacts, describe_end
 from toolbelt.render.numbers import (
     ESTIMATED,
     format_cost,
@@ -39,6 +41,7 @@ def status_notes(summary: RunSummary) -> list[Note]:
     return [
         *([Note(status, tone)] if status else []),
         *([Note(cut, Tone.WARNING)] if cut else []),
+        *(Note(line, Tone.WARNING) for line in _model_lines(summary)),
         *map(Note, _gap_lines(summary)),
     ]
 
@@ -46,6 +49,18 @@ def status_notes(summary: RunSummary) -> list[Note]:
 def status_lines(summary: RunSummary) -> list[str]:
     """The texts of `status_notes`."""
     return [note.text for note in status_notes(summary)]
+
+
+def _model_lines(summary: RunSummary) -> Iterator[str]:
+    """What aliases stood for, and which models were gone or about to go when the run began."""
+    began = date.fromisoformat(summary.created[:10]) if summary.created else None
+    for model, known in summary.model_facts.items():
+        if known.get("alias_of"):
+            yield f"{model} stands for {known['alias_of']}."
+        if began is not None and (day := known.get("deprecation_date")):
+            left = (date.fromisoformat(day) - began).days
+            facts = ModelFacts(model, deprecation_date=day, successor=known.get("successor"), days_left=left)
+            yield from filter(None, (describe_end(facts, with_days=False),))
 
 
 def _gap_lines(summary: RunSummary) -> list[str]:

@@ -108,14 +108,15 @@ def default_reserve(context_window: int | None, output_limit: int | None) -> int
     return min(bounds)
 
 
-def describe_end(facts: ModelFacts) -> str | None:
+def describe_end(facts: ModelFacts, *, with_days: bool = True) -> str | None:
     """A warning of a model that is gone, or is switched off within `NOTICE_DAYS`; `None` of any other."""
     if facts.days_left is None or facts.days_left > NOTICE_DAYS:
         return None
     name = facts.name if facts.alias_of is None else f"{facts.name}, which is {facts.alias_of},"
     when = f"was switched off on {facts.deprecation_date}"
     if facts.days_left > 0:
-        when = f"is switched off on {facts.deprecation_date}, in {plural(facts.days_left, 'day')}"
+        when = f"is switched off on {facts.deprecation_date}"
+        when += f", in {plural(facts.days_left, 'day')}" if with_days else ""
     return f"{name} {when}{'.' if facts.successor is None else f'; its successor is {facts.successor}.'}"
 
 

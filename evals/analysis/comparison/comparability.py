@@ -42,6 +42,9 @@ def _find_incomparable(old: SideInfo, new: SideInfo, shared: Iterable[str]) -> I
         yield Mismatch(Aspect.SELECTION)
     if old.epochs != new.epochs and not _is_asked_further(old, new):
         yield Mismatch(Aspect.EPOCHS)
+    for model in sorted(old.aliases.keys() & new.aliases.keys()):
+        if old.aliases[model] != new.aliases[model]:
+            yield Mismatch(Aspect.ALIAS, (model,))
     for setting in sorted(old.settings.keys() | new.settings.keys()):
         before, after = old.settings.get(setting), new.settings.get(setting)
         if setting in BY_NAME:

@@ -132,7 +132,7 @@ def describe_mismatch(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
     """One aspect in which two sides differ, in a sentence."""
     old_name, new_name = _name(old), _name(new)
     match mismatch.aspect:
-        case Aspect.DATASET | Aspect.SELECTION | Aspect.EPOCHS | Aspect.SETTING:
+        case Aspect.DATASET | Aspect.SELECTION | Aspect.EPOCHS | Aspect.SETTING | Aspect.ALIAS:
             return _must_agree(mismatch, old, new)
         case Aspect.CATALOG:
             return f"The catalog is {old.catalog or 'unnamed'} in {old_name}, {new.catalog or 'unnamed'} in {new_name}."
@@ -184,6 +184,11 @@ def _must_agree(mismatch: Mismatch, old: SideInfo, new: SideInfo) -> str:
             f"{', or gate it with --top-up' if new.epochs < old.epochs and not new.is_baseline else ''}."
         )
     setting, *of = mismatch.names
+    if mismatch.aspect is Aspect.ALIAS:
+        return (
+            f"Not the same model was asked: {setting} stands for {old.aliases[setting]} in {old_name}, "
+            f"{new.aliases[setting]} in {new_name}; {_repeat(again)}, and name the model itself in both."
+        )
     before, after, expected = (side.settings.get(setting) for side in (old, new, like))
     if of:
         before, after = ((value or {}).get(of[0]) for value in (before, after))

@@ -102,12 +102,13 @@ Reason = MissingFigures | DifferentTokenizers | TooFewCases | UncertainLoss | Un
 
 
 class Aspect(StrEnum):
-    """What two sides may differ in: the first four must agree."""
+    """What two sides may differ in: the first five must agree."""
 
     DATASET = "dataset"
     SELECTION = "selection"
     EPOCHS = "epochs"
     SETTING = "setting"
+    ALIAS = "alias"
     CATALOG = "catalog"
     SURROUNDINGS = "surroundings"
     VERSION = "version"
@@ -123,7 +124,7 @@ class Mismatch:
 
     Attributes:
         aspect: Which one.
-        names: For `SETTING` the setting; for `ARM_NAMES` the parts of the names that differ.
+        names: For `SETTING` the setting; for `ALIAS` the model; for `ARM_NAMES` the parts of the names that differ.
     """
 
     aspect: Aspect

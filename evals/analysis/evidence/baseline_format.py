@@ -197,13 +197,13 @@ def check_head(top: Section) -> CheckedHead | None:
     if schema != SCHEMA:
         _refuse_schema(top, schema)
         return None
-    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses", "sequential"))
+    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses", "sequential", "aliases"))
     for key in ("chosen", "catalog", "surroundings"):
         top.read_text(key, blank=True)
     case_count = top.read_int("case_count", least=1, most=_MOST)
     epochs = top.read_int("epochs", least=1, most=_MOST_EPOCHS)
     top.read_mapping("settings")
-    for part in ("code", "tools"):
+    for part in ("code", "tools", "aliases"):
         for key in top.read_mapping(part) or ():
             top.child(part).read_text(key, blank=part == "code")
     for key, check in (("dataset", _check_dataset), ("filter", _check_filter), ("sequential", _check_design)):

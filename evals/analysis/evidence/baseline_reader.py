@@ -94,6 +94,7 @@ class Baseline:
             catalog=head["catalog"],
             surroundings=head["surroundings"],
             code=head["code"],
+            aliases=head.get("aliases", {}),
             tools=head.get("tools", {}),
             responses=tuple(map(_read_origin, head.get("responses", ()))),
             sequential=SequentialInfo(**head["sequential"]) if "sequential" in head else None,

@@ -101,6 +101,7 @@ def _head(side: Side, arms: Sequence[int]) -> dict[str, Any]:
         "catalog": about.catalog,
         "surroundings": about.surroundings,
         "code": {key: value for key, value in about.code.items() if key == "toolbelt"},
+        **({"aliases": dict(about.aliases)} if about.aliases else {}),
         "columns": list(COLUMNS),
         **({"responses": _response_heads(about, {side.arms[arm].model for arm in arms})} if about.responses else {}),
     }

@@ -167,6 +167,7 @@ class SideInfo:
         catalog: Name of the catalog.
         surroundings: Digest of the catalog and the loadouts.
         code: `toolbelt` (version), `commit`, `changed`, as far as known.
+        aliases: By model whose name is an alias, what it stood for; must agree where both sides have it.
         status: `finished`, `incomplete`, `interrupted`, `running` or `killed`.
         reason: Why it is not finished.
         drafts: Cases that nobody has reviewed.
@@ -192,6 +193,7 @@ class SideInfo:
     catalog: str = ""
     surroundings: str = ""
     code: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
     status: str = "finished"
     reason: str = ""
     drafts: int = 0

@@ -61,6 +61,7 @@ class StoredRun:
             catalog=plan.catalog_name,
             surroundings=plan.surroundings,
             code=plan.code,
+            aliases={model: known["alias_of"] for model, known in plan.model_facts.items() if "alias_of" in known},
             status=store.find_status(row),
             reason=row.reason,
             drafts=plan.drafts,

@@ -309,6 +309,7 @@ class RunSummary:
             `yes` or `no`.
         suite: Of which suite its toolsets are; empty if they were named one by one.
         rooms: What each model had room for, by its name, as known when the run began.
+        model_facts: By model, what is known of its name, see `Plan.model_facts`.
         left_out: Pairs of a model and a toolset of the suite that there was nothing to ask for.
         responses: Of each model that is asked over a response cache, which answers were recorded and which asked.
         encoded_twice: Answers with arguments that were encoded twice, and were read.
@@ -338,6 +339,7 @@ class RunSummary:
     code: Mapping[str, str] = field(default_factory=dict)
     suite: str = ""
     rooms: Mapping[str, ModelLimits] = field(default_factory=dict)
+    model_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
     responses: tuple[ModelResponses, ...] = ()
     encoded_twice: int = 0

@@ -298,6 +298,7 @@ def _run(
         code=plan.get("code", {}),
         suite=plan.get("suite", ""),
         rooms=read_model_limits(plan),
+        model_facts=plan.get("model_facts", {}),
         left_out=read_left_out(plan),
         responses=responses,
     )
@@ -322,6 +323,7 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "code": dict(summary.code),
         "suite": summary.suite or None,
         "rooms": to_json(summary.rooms),
+        "model_facts": to_json(summary.model_facts),
         "left_out": to_json(summary.left_out),
         "cases": summary.cases,
         "excluded": dict(summary.excluded),

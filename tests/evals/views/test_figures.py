@@ -23,6 +23,16 @@ def _run(*arms: ArmSummary, **changes: Any) -> RunSummary:
     return replace(RunSummary("r", "2026-03-01", "finished", "d", "sha256:0", arms=arms), **changes)
 
 
+def test_V9_what_a_models_name_stood_for_and_that_it_goes_is_told_in_words() -> None:
+    going = {"deprecation_date": "2026-04-01", "successor": "new"}
+    known = {"oak-latest": {"alias_of": "oak-1"}, "old": going, "later": {"deprecation_date": "2027-04-01"}}
+    assert status_lines(_run(model_facts={**known, "gone": {"deprecation_date": "2025-04-01"}})) == [
+        "oak-latest stands for oak-1.",
+        "old is switched off on 2026-04-01; its successor is new.",
+        "gone was switched off on 2025-04-01.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("status", "reason", "told"),
     [

@@ -18,6 +18,7 @@ A = SideInfo(
     chosen="c",
     cases=724,
     settings={"request_limit": 10},
+    aliases={"oak": "oak-1", "elm": "elm-1", "fir": "fir-1"},
     catalog="tools",
     surroundings="s",
     code={"toolbelt": "0.1", "commit": "0123456789abcdef", "changed": "no"},
@@ -36,6 +37,11 @@ B = replace(A, name="b")
             {"settings": {"request_limit": 5, "temperature": 0.7}},
             [Mismatch(Aspect.SETTING, ("request_limit",)), Mismatch(Aspect.SETTING, ("temperature",))],
             id="settings",
+        ),
+        pytest.param(
+            {"aliases": {"oak": "oak-2", "elm": "elm-1", "ash": "ash-1"}},
+            [Mismatch(Aspect.ALIAS, ("oak",))],
+            id="what-an-alias-stood-for",
         ),
         pytest.param(
             {"digest": "d", "epochs": 2, "settings": {"request_limit": 10, "seed": 1}},

@@ -55,6 +55,13 @@ def notes(old: SideInfo, new: SideInfo) -> tuple[str, ...]:
     ("old", "changes", "expected"),
     [
         pytest.param(
+            replace(A, aliases={"oak-latest": "oak-1"}),
+            {"aliases": {"oak-latest": "oak-2"}},
+            "Not the same model was asked: oak-latest stands for oak-1 in run a, oak-2 in run b; repeat run b, and "
+            "name the model itself in both.",
+            id="alias",
+        ),
+        pytest.param(
             A,
             {"dataset": "mine", "digest": "fedcba9876543210", "chosen": "d", "cases": 3},
             "The cases or their grading differ: run a is of shipped (digest 0123456789ab), run b of mine (digest "
