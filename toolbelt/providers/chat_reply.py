@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
-from toolbelt.providers.direct_answers import has_error
+from toolbelt.providers.direct_answers import has_error, read_text
 from toolbelt.providers.provider_errors import clean_message, make_answer_error, remove_secrets
 from toolbelt.providers.reply_forms import find_form
 
@@ -46,7 +46,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         failed.usage = make_usage(usage)
         raise failed
     form = find_form(finish_reason)
-    text = clean(_text(read_field(message, "content")))
+    text = clean(read_text(read_field(message, "content")))
     calls = _calls(message, clean)
     refusal = _refusal(message)
     if refusal or (form.failure is Failure.REFUSED and not calls):
@@ -64,7 +64,7 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         fingerprint=clean(str(read_field(response, "system_fingerprint") or "")),
         latency_seconds=latency_seconds,
         hold_seconds=hold_seconds,
-        thoughts=clean(next(filter(None, (_text(read_field(message, key)) for key in _THOUGHTS)), "")),
+        thoughts=clean(next(filter(None, (read_text(read_field(message, key)) for key in _THOUGHTS)), "")),
     )
 
 
@@ -116,13 +116,6 @@ def _list(value: Any) -> list[Any]:
 def _count(holder: Any, name: str) -> int | None:
     value = read_field(holder, name)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, list):  # parts, as some providers send them
-        parts = (part.get("text") if isinstance(part, dict) else None for part in content)
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
 
 
 def _refusal(message: Any) -> str:

@@ -38,7 +38,7 @@ def normalise(data: dict[str, Any]) -> dict[str, Any]:
     Raises:
         NotAnAnswer: a part of it has the wrong form.
     """
-    keep_one_choice(data)
+    keep_one_text(data)
     choices = data.get("choices")
     if not isinstance(choices, list):
         raise NotAnAnswer("The answer has no choices.")
@@ -72,6 +72,23 @@ def keep_one_choice(data: dict[str, Any]) -> None:
         native = choice.get("native_finish_reason") if isinstance(choice, dict) else None
         if isinstance(native, str) and is_failure(native):
             choice["finish_reason"] = native
+
+
+def keep_one_text(data: dict[str, Any]) -> None:
+    """As `keep_one_choice`, and with a content that is text: litellm refuses the whole answer for another."""
+    keep_one_choice(data)
+    for choice in data["choices"] if isinstance(data.get("choices"), list) else ():
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if isinstance(message, dict) and not isinstance(message.get("content"), str | None):
+            choice["message"] = {**message, "content": read_text(message["content"])}
+
+
+def read_text(content: Any) -> str:
+    """The text of a message: of its parts, as some providers send them; of anything else in JSON, that."""
+    if isinstance(content, list):
+        parts = (part.get("text") if isinstance(part, dict) else None for part in content)
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else "" if content is None else json.dumps(content, ensure_ascii=False)
 
 
 def _index(choice: object) -> object:

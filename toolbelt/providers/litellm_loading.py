@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-from toolbelt.providers.direct_answers import keep_one_choice
+from toolbelt.providers.direct_answers import keep_one_text
 
 _NAMES = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 """Its loggers."""
@@ -114,7 +114,7 @@ def _spare_odd_arguments() -> None:
 
 @cache
 def _keep_what_litellm_drops() -> None:
-    """Let litellm read the choice with index 0, and an error where it is read in a choice.
+    """Let litellm read the choice with index 0, its content as text, and an error where it is read in a choice.
 
     It numbers choices anew in whatever order they come, and of an error beside them keeps the code alone.
     """
@@ -129,7 +129,7 @@ def _keep_what_litellm_drops() -> None:
     def convert_one_choice(response_object: Any = None, *more: Any, **named: Any) -> Any:
         if isinstance(response_object, dict) and named.get("response_type", "completion") == "completion":
             response_object = dict(response_object)
-            keep_one_choice(response_object)
+            keep_one_text(response_object)
         return convert(response_object, *more, **named)
 
     _replace(name, convert, convert_one_choice)

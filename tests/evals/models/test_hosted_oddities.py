@@ -180,3 +180,20 @@ def test_words_that_are_no_keys_stay_in_answers(
 ) -> None:
     monkeypatch.setenv(variable, value)
     assert ask_once(openai_server, "raw", messages=_wanted(_answer(content=value))).text == value
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        pytest.param(5, "5", id="a-number"),
+        pytest.param({"done": True}, '{"done": true}', id="an-object"),
+        pytest.param([{"type": "text", "text": "Well. "}, {"type": "text", "text": "Yes."}], "Well. Yes.", id="parts"),
+        pytest.param([7, {"type": "image"}], "", id="no-parts"),
+    ],
+)
+def test_V2_a_content_of_another_type_takes_nothing_from_a_call(
+    openai_server: OpenAIServer, provider: str, content: Any, text: str
+) -> None:
+    reply = ask_once(openai_server, "raw", provider=provider, messages=_wanted(_answer(content=content)))
+    assert (reply.text, [call.name for call in reply.calls]) == (text, ["tool_0"])
