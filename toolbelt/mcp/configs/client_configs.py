@@ -329,7 +329,7 @@ def find_server_places(document: Document, workspace: Path) -> tuple[ClientForm,
     for form in (ClientForm.OPENCODE, ClientForm.GOOSE):  # keys that other programs have for other things
         if _has_entries(data.get(form.value)):
             return form, [(form.value,)]
-    if _has_entries(data):
+    if _has_entries(data, SERVER_KEYS - {"cmd", "uri"}):
         return ClientForm.BARE, [()]
     return ClientForm.NONE, []
 
@@ -343,9 +343,9 @@ def _name_items(data: Any, place: Sequence[Key]) -> None:
         data[place[-1]] = {str(item["name"]): item for item in items}
 
 
-def _has_entries(value: object) -> bool:
+def _has_entries(value: object, keys: frozenset[str] = SERVER_KEYS) -> bool:
     entries = value.values() if isinstance(value, dict) else ()
-    return any(isinstance(entry, dict) and bool(SERVER_KEYS & entry.keys()) for entry in entries)
+    return any(isinstance(entry, dict) and bool(keys & entry.keys()) for entry in entries)
 
 
 def _may_have_none(document: Document) -> bool:
