@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -45,9 +46,19 @@ categories:
 """
 
 
+PROGRESS = re.compile(r"^(?:run: [\d,]+ of .*|[^:\n]+: [\d,]+(?: of [\d,]+)?)\n", re.MULTILINE)
+"""Lines of progress, which there are where a machine is slow."""
+
+
 @dataclass(frozen=True)
 class Ran:
-    """What came of a command."""
+    """What came of a command.
+
+    Attributes:
+        code: Its exit code.
+        out: Standard output.
+        err: Standard error, without progress.
+    """
 
     code: int
     out: str
@@ -92,7 +103,7 @@ def toolbelt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         code = run([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         assert "Traceback" not in captured.out + captured.err
-        return Ran(code, captured.out, captured.err)
+        return Ran(code, captured.out, PROGRESS.sub("", captured.err))
 
     return call
 

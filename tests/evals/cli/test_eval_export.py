@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.cli.conftest import Toolbelt
+from tests.cli.conftest import PROGRESS, Toolbelt
 from tests.evals.exports.stores import RUN, sample_store
 from tests.wording import mentions
 from toolbelt.evals import load_run
@@ -35,7 +35,7 @@ def kept(project: Path) -> Path:
 @pytest.mark.parametrize("form", ["csv", "parquet"])  # one with line ends of its own, and one of bytes
 def test_E10_a_form_is_the_same_in_a_file_and_a_pipe(toolbelt: Toolbelt, kept: Path, form: str) -> None:
     piped = subprocess.run([*TOOLBELT, "eval", "export", "-f", form], capture_output=True, timeout=120)
-    assert (piped.returncode, piped.stderr) == (0, b"")
+    assert (piped.returncode, PROGRESS.sub("", piped.stderr.decode())) == (0, "")
     ran = toolbelt("eval", "export", RUN, "-o", f"file{FORMS[form].endings[0]}")
     told = f"note: wrote 46 trials of run {RUN} to file{FORMS[form].endings[0]}\n"
     assert (ran.code, ran.out, ran.err) == (0, "", told)
@@ -145,7 +145,7 @@ def test_a_reader_that_leaves_early_is_no_mistake(kept: Path, form: str) -> None
         assert process.stderr is not None
         assert len(process.stdout.read(5)) == 5
         process.stdout.close()
-        assert (process.wait(60), process.stderr.read()) == (0, b"")
+        assert (process.wait(60), PROGRESS.sub("", process.stderr.read().decode())) == (0, "")
 
 
 def test_a_table_through_a_pipe_has_no_escapes_and_a_file_is_exact(kept: Path, tmp_path: Path) -> None:

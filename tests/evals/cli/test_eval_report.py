@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.cli.conftest import Toolbelt
+from tests.cli.conftest import PROGRESS, Toolbelt
 from tests.evals.exports.stores import RUN, sample_store
 from tests.wording import mentions
 from toolbelt.evals.exports.schemas import read_schema
@@ -91,7 +91,7 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (3, ""), done
-    assert done.stderr.startswith(f"Error: Cannot write 'reports/{RUN}/")
+    assert PROGRESS.sub("", done.stderr).startswith(f"Error: Cannot write 'reports/{RUN}/")
     assert not Path("reports").exists()
 
 
