@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from toolbelt.evals.offers import Offer
 from toolbelt.loadouts.fit import FitReason, FitVerdict, ModelFit
 from toolbelt.loadouts.fit_text import describe_fit_reason
+from toolbelt.models.token_rates import find_rate
 from toolbelt.views.json_values import Count, described
 
 
@@ -29,17 +30,19 @@ class ModelLimits:
     tool_calling: bool | None = field(default=None, metadata=described("whether it calls tools; null if unknown"))
 
     def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "") -> ModelFit:
-        """Compare a number of tools and their tokens with the model's limits."""
+        """Compare a number of tools, and our count of their definitions as they are sent, with the model's limits."""
+        rate = find_rate(model).of_sent()
         return ModelFit(
             model=model,
             context_window=self.context_window,
-            tokens=tokens,
+            tokens=rate.estimate(tokens, tools),
             tokenizer=tokenizer,
             exact=False,
             tools=tools,
             output_reserve=self.output_reserve,
             max_tools=self.max_tools,
             tool_calling=self.tool_calling,
+            error=rate.error,
         )
 
     def has_room(self, tokens: int) -> bool:

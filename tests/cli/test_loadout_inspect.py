@@ -12,6 +12,7 @@ from tests.cli.conftest import Toolbelt
 from tests.conftest import SHARED_DATA, needs_shared_data
 from tests.wording import mentions
 from toolbelt.catalog.definitions import definition_text
+from toolbelt.models.token_rates import find_rate
 from toolbelt.providers.tokenizers import make_counter
 
 MINE = "description: Mine.\nextends: developer\ncategories: [money]\ndiscoverable: [file*]\ndisabled: [git/push]\n"
@@ -47,7 +48,8 @@ def test_C_inspect_as_json(toolbelt: Toolbelt, mine: Path) -> None:
     assert tokens["tokenizer"] == "o200k_base"
     known, unknown = data["models"]
     assert (known["model"], known["context_window"], known["verdict"]) == ("gpt-4o", 128_000, "fits")
-    assert known["fraction"] == pytest.approx(tokens["active"] / 128_000)
+    assert known["fraction"] == pytest.approx(known["tokens"] / 128_000)
+    assert known["tokens"] < tokens["active"], "OpenAI's models are shown less than the JSON that is sent"
     assert (unknown["context_window"], unknown["fraction"], unknown["verdict"]) == (None, None, "unknown")
 
 
@@ -123,11 +125,12 @@ def test_C_tools_that_fare_otherwise_than_their_plugin_are_in_the_json(toolbelt:
 def test_C_claude_is_counted_in_the_format_of_its_api(toolbelt: Toolbelt, small: Path, model: str) -> None:
     claude, gpt = toolbelt("loadout", "inspect", "-m", model, "-m", "gpt-4o", "--json").json["models"]
     definitions = toolbelt("loadout", "export", "--format", "anthropic").json
-    assert claude["tokens"] == sum(make_counter("o200k_base").count([definition_text(one) for one in definitions]))
-    assert 0 < claude["tokens"] < gpt["tokens"]  # without `type` and `function` around each
+    counted = sum(make_counter("o200k_base").count([definition_text(one) for one in definitions]))
+    rate = find_rate(model)
+    assert (claude["tokens"], claude["error"]) == (rate.estimate(counted, len(definitions)), rate.error)
     assert (claude["exact"], gpt["exact"]) == (False, True)
     auto = toolbelt("loadout", "inspect", "auto", "-m", model, "--json").json
-    assert auto["tokens"]["active"] == auto["auto"]["tokens"] == claude["tokens"]
+    assert (auto["tokens"]["active"], auto["auto"]["tokens"]) == (counted, claude["tokens"])
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,10 @@ MIXED = ToolLoadout(
     description="A bit of all.",
 )
 FITS = (
-    ModelFit("small/model", 1000, 400, "o200k_base", exact=False),
-    ModelFit("gpt-4o", 128_000, 400, "o200k_base", exact=True),
+    ModelFit("small/model", 1000, 400, "o200k_base", exact=False, error=0.25),
+    ModelFit("gpt-4o", 128_000, 400, "o200k_base", exact=True, error=0.05),
     ModelFit("tiny", 300, 400, "cl100k_base", exact=True),
-    ModelFit("who/knows", None, 400, "o200k_base", exact=False),
+    ModelFit("who/knows", None, 400, "o200k_base", exact=False, error=0.5),
 )
 
 
@@ -103,11 +103,11 @@ Hidden  1 plugin, 2 tools
     far (1), loose/two
 
 Model         window  tokens  of the window         verdict
-small/model    1,000    ~400  █████▌░░░░░░░░   40%  fits     ~o200k_base
-gpt-4o       128,000     400  ▏░░░░░░░░░░░░░  0.3%  fits     o200k_base
-tiny             300     400  ██████████████  133%  refuses  cl100k_base
+small/model    1,000    ~400  █████▌░░░░░░░░   40%  fits     ±25%
+gpt-4o       128,000     400  ▏░░░░░░░░░░░░░  0.3%  fits     ±5%
+tiny             300     400  ██████████████  133%  refuses
   Definitions of 400 tokens leave no room in a window of 300; the largest part: the definitions.
-who/knows    unknown    ~400                        unknown  ~o200k_base\
+who/knows    unknown    ~400                        unknown  ±50%\
 """
     )
 

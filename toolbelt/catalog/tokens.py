@@ -1,8 +1,7 @@
 """What tool definitions cost in tokens.
 
-A definition is counted as the compact JSON that is sent. Providers bill what they make of it, which no one can
-count offline (OpenAI's own rendering comes to about two thirds of it), so a count is always shown with the
-tokenizer it is from, and is called an estimate where the model's tokenizer is not known.
+A definition is counted as the compact JSON that is sent, so that a count means the same for every model. Providers
+bill what they make of it: `toolbelt.models.token_rates` knows how much that is, by family of models.
 """
 
 from __future__ import annotations
@@ -13,8 +12,11 @@ from typing import Protocol
 
 from toolbelt.catalog.catalog import Catalog
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, definition_text
+from toolbelt.catalog.namespace import namespace_text
 from toolbelt.catalog.tool import Tool
 
+NAMESPACE = "namespace"
+"""Counted as OpenAI's models are shown it, not as it is sent."""
 TOKENIZER_NAMES = ("o200k_base", "cl100k_base", "estimate")
 """What can count: two real tokenizers that can be had offline, and a rule of thumb."""
 
@@ -86,8 +88,10 @@ def count_named_tools(tools: Iterable[tuple[Tool, str]], counter: TokenCounter, 
     Args:
         tools: Each with its wire name.
         counter: What counts.
-        form: Format of the definitions, a key of `DEFINITION_FORMATS`.
+        form: Format of the definitions, a key of `DEFINITION_FORMATS`, or `NAMESPACE`.
     """
+    if form == NAMESPACE:
+        return counter.count([namespace_text(tool, name) for tool, name in tools])
     render = DEFINITION_FORMATS[form]
     return counter.count([definition_text(render(tool, name)) for tool, name in tools])
 

@@ -89,7 +89,8 @@ def fit(
     toolbelt.yaml, else a few current ones.
 
     A pair `refuses` where definitions and the answer's reserve leave no room, or where there are more tools than a
-    request may hold; it is `fits_degraded` where definitions take over 40% of the window.
+    request may hold; it is `may_not_fit` where the error of the estimate decides, and `fits_degraded` where definitions
+    take over 40% of the window.
 
     --fix writes definitions that break none of the API's rules: names made legal, descriptions cut, schemas rewritten
     or trimmed; with the map from what is sent back to tools and parameters, a list of all that was changed, and a JSON
@@ -178,7 +179,8 @@ def _may_be_refused(violation: Violation) -> bool:
 def _exit_code(fits: Sequence[ModelFit]) -> int:
     if any(fit.verdict in _REFUSING for fit in fits):
         return _FAILED
-    return INFRASTRUCTURE if any(fit.verdict is FitVerdict.UNKNOWN for fit in fits) else OK
+    unsure = (FitVerdict.UNKNOWN, FitVerdict.MAY_NOT_FIT)
+    return INFRASTRUCTURE if any(fit.verdict in unsure for fit in fits) else OK
 
 
 def _warn_if_refused(fit: ModelFit) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -142,6 +142,7 @@ def choose_loadout(
     max_tools: int | None = None,
     output_reserve: int | None = None,
     tool_calling: bool | None = None,
+    estimate: Callable[[int, int], int] = lambda tokens, _: tokens,
 ) -> AutoChoice:
     """The loadout for a model: the largest of the ladder that takes at most half of its context window.
 
@@ -156,6 +157,7 @@ def choose_loadout(
         max_tools: The most tools that a request may hold; `None` if no limit is known.
         output_reserve: Tokens kept free for an answer; `None` if none are.
         tool_calling: Whether the model calls tools; for one that is known not to, nothing is chosen.
+        estimate: What so many tokens of so many tools come to in the model's prompt.
 
     Returns:
         The choice with each step.
@@ -165,9 +167,10 @@ def choose_loadout(
     if not window:
         return AutoChoice(AutoOutcome.UNKNOWN, None, 0, None, (TriedLoadout(StepVerdict.UNKNOWN_WINDOW),))
     bounds = _Bounds(window, max_tools, output_reserve or 0)
-    whole = bounds.judge(WHOLE_CATALOG, tokens.total, len(catalog.tools))
+    everything = estimate(tokens.total, len(catalog.tools))
+    whole = bounds.judge(WHOLE_CATALOG, everything, len(catalog.tools))
     if whole.verdict is StepVerdict.FITS:
-        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), tokens.total, window, (whole,))
+        return AutoChoice(AutoOutcome.CATALOG, whole_catalog(catalog), everything, window, (whole,))
     steps = [whole]
     for rung in ladder_of(catalog):
         candidate = registry.get_loadout(rung.loadout)
@@ -181,7 +184,7 @@ def choose_loadout(
         if not tools:
             steps.append(TriedLoadout(StepVerdict.MATCHES_NOTHING, candidate.name, window))
             continue
-        taken = tokens.of([tool.id for tool in tools])
+        taken = estimate(tokens.of([tool.id for tool in tools]), len(tools))
         steps.append(bounds.judge(candidate.name, taken, len(tools)))
         if steps[-1].verdict is StepVerdict.FITS:
             return AutoChoice(AutoOutcome.LOADOUT, candidate, taken, window, tuple(steps))

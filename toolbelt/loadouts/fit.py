@@ -14,6 +14,7 @@ class FitVerdict(StrEnum):
 
     FITS = "fits"
     FITS_DEGRADED = "fits_degraded"
+    MAY_NOT_FIT = "may_not_fit"
     REFUSES = "refuses"
     UNSUPPORTED = "unsupported"
     UNKNOWN = "unknown"
@@ -33,6 +34,7 @@ class FitReason(StrEnum):
     TOO_MANY_TOOLS = "too_many_tools"
     UNKNOWN_WINDOW = "unknown_window"
     NO_ROOM = "no_room"
+    UNSURE_ROOM = "unsure_room"
     CROWDED = "crowded"
     UNKNOWN_TOOL_CALLING = "unknown_tool_calling"
     BROKEN_RULES = "broken_rules"
@@ -45,9 +47,9 @@ class ModelFit:
     Attributes:
         model: As the user named it.
         context_window: Input tokens the model takes; `None` if unknown.
-        tokens: Of the definitions, by `tokenizer`.
+        tokens: Of the definitions in a prompt, estimated from what `tokenizer` counted.
         tokenizer: What counted.
-        exact: Whether that is this model's own tokenizer; else the count is an estimate.
+        exact: Whether that is this model's own tokenizer.
         tools: Number of tools; `None` where nobody counted.
         output_reserve: Tokens kept free for an answer; `None` if none is kept.
         max_tools: The most tools of a request; `None` if no limit is known.
@@ -55,6 +57,7 @@ class ModelFit:
         by_plugin: Tokens of the definitions by plugin, the largest first.
         api: Whose rules `to_repair` is about; `None` if no rules are known.
         to_repair: Tools that a rule of the API is broken by as they are sent: such a request is sure to be refused.
+        error: By what share of it `tokens` may be wrong, see `toolbelt.models.token_rates`.
     """
 
     model: str
@@ -69,6 +72,7 @@ class ModelFit:
     by_plugin: tuple[tuple[str, int], ...] = ()
     api: str | None = None
     to_repair: int = 0
+    error: float = 0.0
 
     @property
     def fraction(self) -> float | None:
@@ -91,7 +95,8 @@ class ModelFit:
     def verdict(self) -> FitVerdict:
         """What is sure goes first: no tool calling, too many tools, no room; `unknown` rather than a guess.
 
-        Definitions that take over two fifths of the window leave `fits_degraded`; no tools go with any model.
+        Where the error of the estimate reaches the limit, `may_not_fit`. Definitions that take over two fifths of the
+        window leave `fits_degraded`; no tools go with any model.
         """
         if self.tool_calling is False and self.tools != 0:
             return FitVerdict.UNSUPPORTED
@@ -101,6 +106,8 @@ class ModelFit:
             return FitVerdict.UNKNOWN
         if self.room <= 0:
             return FitVerdict.REFUSES
+        if self.room <= self.error * self.tokens:
+            return FitVerdict.MAY_NOT_FIT
         return FitVerdict.FITS_DEGRADED if self.fraction > DEGRADED_SHARE else FitVerdict.FITS
 
     @property
@@ -117,6 +124,7 @@ class ModelFit:
             FitReason.TOO_MANY_TOOLS: self.surplus > 0,
             FitReason.UNKNOWN_WINDOW: self.room is None,
             FitReason.NO_ROOM: self.room is not None and self.room <= 0,
+            FitReason.UNSURE_ROOM: self.verdict is FitVerdict.MAY_NOT_FIT,
             FitReason.CROWDED: self.verdict is FitVerdict.FITS_DEGRADED,
             FitReason.UNKNOWN_TOOL_CALLING: self.tool_calling is None and bool(self.tools),
             FitReason.BROKEN_RULES: self.to_repair > 0,

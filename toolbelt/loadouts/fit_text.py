@@ -27,6 +27,12 @@ def describe_fit_reason(fit: ModelFit, reason: FitReason) -> str:
                 f"Definitions of {fit.tokens:,} tokens{reserve} leave no room in a window of {fit.context_window:,}; "
                 f"the largest part: the {_describe_largest(fit)}."
             )
+        case FitReason.UNSURE_ROOM:
+            free = (fit.context_window or 0) - (fit.output_reserve or 0)
+            return (
+                f"Definitions of about {fit.tokens:,} tokens, {fit.error:.0%} more or less, may be more than the "
+                f"{free:,} that a window of {fit.context_window:,} has for them."
+            )
         case FitReason.CROWDED:
             return (
                 f"Definitions take {fit.fraction:.0%} of the window, over {DEGRADED_SHARE:.0%}; "

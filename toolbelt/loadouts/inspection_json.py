@@ -114,9 +114,12 @@ class FitData:
     fraction: Amount | None = field(metadata=described("of the window that is taken; above 1 if too much", "share"))
     verdict: FitVerdict = field(metadata=described("whether the toolset goes with the model"))
     reasons: tuple[str, ...] = field(metadata=described("why, and what else to know, in words"))
-    tokens: Count = field(metadata=described("of the definitions, by `tokenizer`", "tokens"))
+    tokens: Count = field(
+        metadata=described("of the definitions in a prompt, estimated from what `tokenizer` counted", "tokens")
+    )
+    error: Amount = field(metadata=described("by what part of them they may be wrong", "share"))
     tokenizer: str = field(metadata=described("what counted"))
-    exact: bool = field(metadata=described("whether that is the model's own tokenizer; else the count is an estimate"))
+    exact: bool = field(metadata=described("whether that is the model's own tokenizer"))
     tools: Count | None = field(metadata=described("number of tools"))
     max_tools: Count | None = field(metadata=described("the most tools that a request may hold"))
     tool_calling: bool | None = field(metadata=described("whether the model calls tools"))
@@ -280,6 +283,7 @@ def _fit(fit: ModelFit) -> FitData:
         verdict=fit.verdict,
         reasons=describe_fit(fit),
         tokens=fit.tokens,
+        error=fit.error,
         tokenizer=fit.tokenizer,
         exact=fit.exact,
         tools=fit.tools,

@@ -35,6 +35,7 @@ VERDICT_TONES: Mapping[FitVerdict, Tone] = MappingProxyType(
     {
         FitVerdict.FITS: Tone.GOOD,
         FitVerdict.FITS_DEGRADED: Tone.WARNING,
+        FitVerdict.MAY_NOT_FIT: Tone.WARNING,
         FitVerdict.REFUSES: Tone.BAD,
         FitVerdict.UNSUPPORTED: Tone.BAD,
         FitVerdict.UNKNOWN: Tone.FAINT,
@@ -196,7 +197,7 @@ def _model_row(fit: ModelFit) -> Row:
         Bar(fit.fraction, tone, has_track=True),
         Span("") if fit.fraction is None else Percent(fit.fraction),
         Badge(fit.verdict.value.replace("_", " "), tone),
-        Span(f"{'' if fit.exact else '~'}{fit.tokenizer}", Tone.FAINT),
+        Span(f"±{fit.error:.0%}" if fit.error else "", Tone.FAINT),
     )
     # The row shows what fits and what is unknown.
     needs_reasons = fit.verdict not in (FitVerdict.FITS, FitVerdict.UNKNOWN) or fit.to_repair

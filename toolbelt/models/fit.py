@@ -14,6 +14,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
+from toolbelt.models.token_rates import AS_COUNTED, TokenRate
 from toolbelt.models.violations import InspectedTools, inspect_tools
 
 CountingMethod = tuple[str, str]
@@ -43,11 +44,13 @@ class ModelToFit:
         facts: The known facts about the model.
         counting: The counting method.
         exact: Whether its tokenizer is the model's own.
+        rate: What the count comes to in its prompt.
     """
 
     facts: ModelFacts
     counting: CountingMethod
     exact: bool
+    rate: TokenRate = AS_COUNTED
 
 
 class _Sum(NamedTuple):
@@ -81,19 +84,21 @@ class FitCalculator:
         tokens = self._tokens(model.counting)
         summed = self._sum(toolset, model.counting)
         rules = find_rules(facts)
+        rate = model.rate
         return ModelFit(
             model=facts.name,
             context_window=facts.context_window,
-            tokens=summed.tokens,
+            tokens=rate.estimate(summed.tokens, summed.tools),
             tokenizer=tokens.tokenizer,
             exact=model.exact and tokens.exact,
             tools=summed.tools,
             output_reserve=facts.output_reserve,
             max_tools=find_max_tools(facts),
             tool_calling=facts.tool_calling,
-            by_plugin=summed.by_plugin,
+            by_plugin=tuple((plugin, round(rate.factor * tokens)) for plugin, tokens in summed.by_plugin),
             api=None if rules is None else rules.title,
             to_repair=self._count_to_repair(toolset, find_tool_rules(facts)),
+            error=rate.error,
         )
 
     @cached_property

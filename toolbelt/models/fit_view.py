@@ -113,6 +113,8 @@ def _legend(matrix: FitMatrix) -> Iterator[str]:
         yield "12% share of the window"
     if FitVerdict.FITS_DEGRADED in verdicts:
         yield f"~ over {DEGRADED_SHARE:.0%}"
+    if FitVerdict.MAY_NOT_FIT in verdicts:
+        yield "± may not fit"
     if any(fit.verdict is FitVerdict.REFUSES and not fit.surplus for fit in fits):
         yield "x no room"
     if (most := next((fit.max_tools for fit in fits if _shows_surplus(fit)), None)) is not None:
@@ -151,7 +153,7 @@ def _shown(fit: ModelFit) -> str:
         return f"x>{_few_digits(fit.max_tools or 0)}"
     if fit.fraction is None:
         return "?"
-    mark = {FitVerdict.REFUSES: "x", FitVerdict.FITS_DEGRADED: "~"}.get(fit.verdict, "")
+    mark = {FitVerdict.REFUSES: "x", FitVerdict.FITS_DEGRADED: "~", FitVerdict.MAY_NOT_FIT: "±"}.get(fit.verdict, "")
     if fit.fraction >= _MOST_SHARE:
         return f"{mark}{min(fit.fraction, 999):.0f}x"
     return f"{mark}{fit.fraction:.1%}" if 0 < fit.fraction < 0.1 else f"{mark}{fit.fraction:.0%}"

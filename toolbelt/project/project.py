@@ -295,6 +295,7 @@ class Project:
                 max_tools=facts.max_tools,
                 output_reserve=facts.output_reserve,
                 tool_calling=facts.tool_calling,
+                estimate=model.rate.estimate,
             )
 
         if facts.toolset is None:
@@ -371,8 +372,11 @@ class Project:
     def ask(self, model: str) -> ModelToFit:
         """A model, with what is known of it and by what its tools are counted."""
         from toolbelt.models.fit import ModelToFit
+        from toolbelt.models.token_rates import find_rate
 
-        return ModelToFit(self.facts(model), self._means(model), find_tokenizer(model, self.models) is not None)
+        facts, (tokenizer, form) = self.facts(model), self._means(model)
+        rate = find_rate(model, facts.known_as)
+        return ModelToFit(facts, (tokenizer, rate.form or form), find_tokenizer(model, self.models) is not None, rate)
 
     def _count_some(self, counting: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
