@@ -71,15 +71,16 @@ UNKNOWN = TokenRate("any other", 0, 0, 1.0, 0.5, basis=Basis.NONE)
 """Of the families that are known, the dearest takes 1.65 times our count, the cheapest 0.4."""
 RATES: tuple[tuple[str, TokenRate], ...] = (
     (r"gpt-oss", TokenRate("gpt-oss", 29, 0, 1.0, 0.05, 8, form=NAMESPACE)),
-    (r"gpt-[5-9]", TokenRate("gpt-5 and later", 95, 0, 1.0, 0.05, 79, form=NAMESPACE)),
-    (r"gpt-[34]|(?<![a-z])o[134](-|$)", TokenRate("gpt-4, o1, o3, o4", 14, 0, 1.0, 0.05, 51, form=NAMESPACE)),
+    (r"gpt-[5-9]", TokenRate("OpenAI, 5 and later", 95, 0, 1.0, 0.05, 79, form=NAMESPACE)),
+    (r"gpt-[34]|(?<![a-z])o[134](-|$)", TokenRate("OpenAI, 4 and o", 14, 0, 1.0, 0.05, 51, form=NAMESPACE)),
     (
         r"claude-(fable|mythos|opus-(5|4[-.][789]))",
         TokenRate("Claude Opus 4.7 and later, Fable", 320, 0, 1.65, 0.2, 6),
     ),
+    (r"claude-(sonnet|haiku)-[5-9]", TokenRate("Claude Sonnet 5 and later, Haiku 5", 390, 0, 1.65, 0.2, 3)),
     (
-        r"claude-((sonnet|haiku|opus)-4[-.][56]|(sonnet|haiku)-[5-9])",
-        TokenRate("Claude 4.5 and 4.6, Sonnet 5", 505, 0, 1.22, 0.12, 89),
+        r"claude-(sonnet|haiku|opus)-4[-.][56]",
+        TokenRate("Claude 4.5 and 4.6", 505, 0, 1.22, 0.12, 86),
     ),
     (r"claude", TokenRate("older Claude", 330, 0, 1.2, 0.15, 23)),
     (r"vertex_ai/.*gemini|gemini-(1|2\.0)", TokenRate("Gemini on Vertex AI, Gemini 2.0", 0, 0, 0.42, 0.3, 23)),
