@@ -14,7 +14,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
-from toolbelt.models.token_rates import AS_COUNTED, TokenRate
+from toolbelt.models.token_rates import AS_COUNTED, TokenRate, find_rate
 from toolbelt.models.violations import InspectedTools, inspect_tools
 
 CountingMethod = tuple[str, str]
@@ -51,6 +51,12 @@ class ModelToFit:
     counting: CountingMethod
     exact: bool
     rate: TokenRate = AS_COUNTED
+
+    @classmethod
+    def of(cls, facts: ModelFacts, tokenizer: str, form: str, *, exact: bool) -> ModelToFit:
+        """A model whose tools are counted as its family sees them, if that is known, else in the provider's format."""
+        rate = find_rate(facts.name, facts.known_as)
+        return cls(facts, (tokenizer, rate.form or form), exact, rate)
 
 
 class _Sum(NamedTuple):

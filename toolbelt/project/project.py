@@ -372,11 +372,9 @@ class Project:
     def ask(self, model: str) -> ModelToFit:
         """A model, with what is known of it and by what its tools are counted."""
         from toolbelt.models.fit import ModelToFit
-        from toolbelt.models.token_rates import find_rate
 
-        facts, (tokenizer, form) = self.facts(model), self._means(model)
-        rate = find_rate(model, facts.known_as)
-        return ModelToFit(facts, (tokenizer, rate.form or form), find_tokenizer(model, self.models) is not None, rate)
+        exact = find_tokenizer(model, self.models) is not None
+        return ModelToFit.of(self.facts(model), *self._means(model), exact=exact)
 
     def _count_some(self, counting: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
