@@ -319,7 +319,8 @@ class Project:
     def inspect_auto(self, models: Sequence[str]) -> Inspection:
         """What `auto` chooses, counted; raises as `choose`."""
         resolution, choice = self.choose(models)
-        return Inspection(resolution, self._count(*self._means(models[0])), self._fits(resolution, models[:1]), choice)
+        tokens = self._count(find_tokenizer(models[0], self.models) or self.tokenizer, find_form(models[0]))
+        return Inspection(resolution, tokens, self._fits(resolution, models[:1]), choice)
 
     @property
     def counter(self) -> TokenCounter:
@@ -329,9 +330,6 @@ class Project:
     def tokens(self) -> ToolTokens:
         """What every tool of the catalog costs."""
         return self._count(self.tokenizer, "openai")
-
-    def _means(self, model: str) -> tuple[str, str]:
-        return find_tokenizer(model, self.models) or self.tokenizer, find_form(model)
 
     def _count(self, tokenizer: str, form: str) -> ToolTokens:
         if (tokenizer, form) not in self._counted:
@@ -373,8 +371,8 @@ class Project:
         """A model, with what is known of it and by what its tools are counted."""
         from toolbelt.models.fit import ModelToFit
 
-        exact = find_tokenizer(model, self.models) is not None
-        return ModelToFit.of(self.facts(model), *self._means(model), exact=exact)
+        known = find_tokenizer(model, self.models)
+        return ModelToFit.of(self.facts(model), known or self.tokenizer, find_form(model), exact=known is not None)
 
     def _count_some(self, counting: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
