@@ -81,20 +81,16 @@ function sortOf(place) {
   return sort === "right" && !isCovered(place) ? "wrong" : sort;
 }
 
-// Share of a case's scored epochs in an arm that were right; `null` where none was scored.
+// Arms of one run are compared by what is right of all asked (rule V1): what was too long for the model is not right.
+const isAsked = (place) => sortOf(place) !== "unscored" || outcomeOf(place) === "context_overflow";
+
+// Share of a case's epochs in an arm that were right, of those asked; `null` where there is none but errors.
 function rightShare(of, arm) {
-  let right = 0;
-  let scored = 0;
-  for (const place of of.trials) {
-    if (trials.arm[place] !== arm) continue;
-    const sort = sortOf(place);
-    scored += sort !== "unscored";
-    right += sort === "right";
-  }
-  return scored ? right / scored : null;
+  const asked = of.trials.filter((place) => trials.arm[place] === arm && isAsked(place));
+  return asked.length ? asked.filter((place) => sortOf(place) === "right").length / asked.length : null;
 }
 
-// By number of the case, how much better the new arm does it; those alike, or not scored in both, left out.
+// By number of the case, how much better the new arm does it; those alike, or not asked in both, left out.
 function flips(old, now) {
   const found = new Map();
   if (old === now) return found;

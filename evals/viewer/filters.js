@@ -20,9 +20,9 @@ const SORTS = {
 };
 
 const CASES = {
-  disagree: ["arms disagree", (shares) => new Set(shares).size > 1],
-  wrong: ["wrong in every arm", (shares) => shares.length > 0 && shares.every((share) => share === 0)],
-  right: ["right in every arm", (shares) => shares.length > 0 && shares.every((share) => share === 1)],
+  disagree: ["arms disagree", (shares) => new Set(shares.filter((share) => share !== null)).size > 1],
+  wrong: ["right in no arm", (shares) => shares.includes(0) && !shares.some((share) => share > 0)],
+  right: ["right in every arm", (shares) => shares.every((share) => share === 1)],
 };
 
 function greatest(column) {
@@ -96,7 +96,7 @@ function filtersOf(only) {
   else if (outcome !== "") passes.push((place) => outcomeOf(place) === outcome);
   const some = field("cases")?.value;
   if (some) {
-    const alike = cases.map((of) => CASES[some][1](usableArms().map((number) => rightShare(of, number)).filter((share) => share !== null)));
+    const alike = cases.map((of) => CASES[some][1](usableArms().map((number) => rightShare(of, number))));
     passes.push((place) => alike[trials.case[place]]);
   }
   const [old, now] = [field("from")?.value ?? "", field("to")?.value ?? ""];

@@ -94,13 +94,12 @@ function drawLines(afresh = false) {
 }
 
 function kindLine({ kind, cases: own }, position) {
-  const shares = DATA.arms.map((_, arm) => {
-    const rated = own.map((number) => rightShare(cases[number], arm)).filter((share) => share !== null);
-    return rated.length ? rated.reduce((sum, share) => sum + share, 0) / rated.length : null;
-  });
+  const rated = DATA.arms.map((_, arm) => own.map((number) => rightShare(cases[number], arm)).filter((share) => share !== null));
+  const mean = (shares) => shares.reduce((sum, share) => sum + share, 0) / shares.length;
   return el("div", { class: "line kind", role: "row", "aria-rowindex": position + 2 },
     el("div", { class: "what", role: "rowheader", "aria-colindex": 1 }, name(kind || "no kind"), el("span", { class: "muted" }, ` ${plural(own.length, "case")}`)),
-    shares.map((share, arm) => el("div", { role: "gridcell", "aria-colindex": arm + 2 }, known(share, (value) => `${Math.round(100 * value)}%`))));
+    rated.map((shares, arm) => el("div", { role: "gridcell", "aria-colindex": arm + 2, title: `of ${plural(shares.length, "case")}` },
+      known(shares.length ? mean(shares) : null, (value) => `${Math.round(100 * value)}%`), shares.length && shares.length < own.length ? el("span", { class: "of" }, `of ${count(shares.length)}`) : "")));
 }
 
 function caseLine(of, position) {
@@ -123,11 +122,11 @@ function cellOf(of, arm, line) {
   if (!own.length) return el("span", { class: "cell none", tabindex, onfocus, "aria-label": `${visible(DATA.arms[arm])}: not run` });
   const place = tellingTrial(own);
   const right = own.filter((one) => sortOf(one) === "right").length;
-  const scored = own.filter((one) => sortOf(one) !== "unscored").length;
-  const isMixed = right > 0 && right < scored;
+  const asked = own.filter(isAsked).length;
+  const isMixed = right > 0 && right < asked;
   const sort = isMixed ? "mixed" : signOf(place);
-  const text = isMixed ? `${right}/${scored}` : MARKS[sort];
-  const said = `${visible(DATA.arms[arm])}: ${isMixed ? `right by names in ${right} of ${scored} epochs, ` : ""}${words(outcomeOf(place))}${isCovered(place) ? "" : ", could not be reached"}`;
+  const text = isMixed ? `${right}/${asked}` : MARKS[sort];
+  const said = `${visible(DATA.arms[arm])}: ${isMixed ? `right by names in ${right} of ${asked} epochs, ` : ""}${words(outcomeOf(place))}${isCovered(place) ? "" : ", could not be reached"}`;
   return el("a", { class: `cell ${sort}${sort === "wrong" && !isCovered(place) ? " beyond" : ""}`, href: addressWith({ trial: trials.number[place] }), tabindex, onfocus,
     "aria-label": said, title: said }, text);
 }

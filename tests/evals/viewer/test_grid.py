@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.evals.analysis.matrix.runs import Asked, WrittenRun, stored
 from tests.evals.viewer.browser import VIEWPORT, Watched, afresh, find_chromium
 from tests.evals.viewer.runs import SEVERAL, UNCOVERED, big_run, epochs_run, small_run
 from tests.evals.viewer.writing import page_file
+from toolbelt.evals.analysis.comparison.compare import compare_arms
 from toolbelt.evals.analysis.comparison.explanations import name_confusions
+from toolbelt.evals.analysis.comparison.pairing import pair_against
 from toolbelt.evals.analysis.evidence.evidence import Attempt
+from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+from toolbelt.evals.analysis.summary.summarize import summarize
 from toolbelt.evals.running.records import parse_names
 from toolbelt.evals.scoring.outcome import Outcome
+from toolbelt.evals.viewer.page import write_page
 
 pytestmark = pytest.mark.skipif(
     find_chromium() is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
@@ -64,6 +71,55 @@ def test_cases_on_which_arms_disagree_are_found(page: Page) -> None:
     page.click("#reset")
     page.fill("#find", "case-07")
     expect(page.locator("#grid .line:not(.kind) b")).to_have_text(["case-07"])
+
+
+def drawn_arms(random: Random) -> list[Asked]:
+    """Arms of two models whose trials are right, wrong, too long or errors, by chance, but for the first two cases."""
+    return [
+        Asked(
+            toolset,
+            ["++", first, *("".join(random.choices("+-oe", (4, 3, 3, 1), k=2)) for _ in range(28))],
+            model=model,
+        )
+        for model, first in (("m/one", "++"), ("m/two", "oo"))
+        for toolset in ("full", "loadout")
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_V1_what_was_too_long_is_not_right_where_two_arms_are_compared_in_the_page(
+    seen: Watched, tmp_path: Path, seed: int
+) -> None:
+    """The page finds the cases that `eval compare` finds, and shares of kinds say of how many cases they are."""
+    asked = drawn_arms(Random(seed))
+    with stored(WrittenRun(asked)) as (store, row):
+        side = StoredRun(store, row)
+        summary = summarize(store.connection, row.run)
+        path = tmp_path / "report.html"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            write_page(store.connection, row.run, file, summary=summary, pictures=())
+        pairs = compare_arms(side, side, pair_against(side.arms, "m/one · full"), resamples=50).pairs
+    assert len(pairs) == 3
+    page = seen.open(path)
+    kind = page.locator("#grid .kind").get_by_role("gridcell")
+    for cell, arm in zip(kind.all(), asked, strict=True):
+        shares = [trials.count("+") / (2 - trials.count("e")) for trials in arm.trials if trials != "ee"]
+        of = f" of {len(shares)}" if len(shares) < 30 else ""
+        assert " ".join(cell.inner_text().split()) == f"{100 * sum(shares) / len(shares):.0f}%{of}"
+    names = [f"{arm.model} · {arm.toolset}" for arm in asked]
+    for pair in pairs:
+        page.select_option("#from", str(names.index(pair.old.label)))
+        page.select_option("#to", str(names.index(pair.new.label)))
+        flipped = {flip.case for flip in pair.flips}
+        assert {"context_overflow"} <= {end.outcome.value for flip in pair.flips for end in (flip.old, flip.new)}
+        rows = page.locator("#grid .line:not(.kind):not(.head) b")
+        expect(rows).to_have_count(len(flipped))
+        assert set(rows.all_inner_texts()) == flipped
+    page.click("#reset")
+    page.select_option("#cases", "right")
+    assert set(page.locator("#grid .line:not(.kind):not(.head) b").all_inner_texts()) == {
+        f"c{case}" for case in range(30) if {arm.trials[case] for arm in asked} == {"++"}
+    }
 
 
 def test_a_cell_opens_its_trial_and_escape_returns_to_it(page: Page) -> None:
