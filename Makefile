@@ -10,7 +10,7 @@ STORY ?= full,loadout,tiered,dynamic,oracle+9
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval eval-all test lint types unit bench docs real servers laws search-page search-projects simulate gate baseline rivals format lock build clean
+.PHONY: help install eval eval-all test lint types unit bench docs real servers laws images search-page search-projects simulate gate baseline rivals format lock build clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,14 @@ search-projects: $(READY)  ## pydantic-ai's and FastMCP's own search against the
 	$(PYTHON) -m venv build/search
 	build/search/bin/pip install -q --disable-pip-version-check pydantic-ai-slim==2.68.0 fastmcp==4.1.2
 	$(BIN)/pytest tests/real/test_search_projects.py
+
+images: $(READY)  ## Draw the pictures of the documentation anew, and renew reports/example from what `make real` left
+	@$(WITHOUT_SETTINGS); kept=$$(mktemp -d) && trap 'rm -rf "$$kept"' EXIT && \
+	$(BIN)/toolbelt eval run --model local/bm25 --toolset '$(STORY)' --store "$$kept/runs.db" --report "$$kept" > /dev/null && \
+	cp "$$kept"/*/tradeoff.png "$$kept"/*/tradeoff-dark.png docs/images
+	@nice $(BIN)/python -m tests.evals.search.page --only k
+	@if [ -d build/real ]; then cp build/real/report.html build/real/compatibility.png reports/example; \
+	else echo 'reports/example is as it was: run make real first'; fi
 
 simulate: $(READY)  ## Simulate the error rates of verdicts, for the tables of docs/statistics-checks.md; an hour
 	@nice $(BIN)/python -m tests.evals.statistics.simulation

@@ -1,4 +1,4 @@
-"""The measured tables of `docs/search.md`, and its picture: `make search-page`.
+"""The measured tables of `docs/search.md`, and its picture: `make search-page`; one table with `--only NAME`.
 
 All presets over the shipped datasets, and over those of `TOOLBELT_TEST_DATA` where they are, by a script with perfect
 judgement and by `local/bm25`. Neither is an LLM.
@@ -175,14 +175,15 @@ def main() -> None:
     """Write all tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=200, help="cases of each dataset")
-    limit = parser.parse_args().limit
+    parser.add_argument("--only", metavar="NAME", help="of one table, such as k, which has the picture")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "runs.db"
-        write("recall", recall_table())
-        for name, place in find_datasets():
-            write(name, preset_table(name, place, limit, store))
-        write("k", k_table(limit, store))
-        write("reveal", reveal_table(limit, store))
+        limit, store = options.limit, Path(folder) / "runs.db"
+        tables = {"recall": recall_table()}
+        tables |= {name: preset_table(name, place, limit, store) for name, place in find_datasets()}
+        tables |= {"k": k_table(limit, store), "reveal": reveal_table(limit, store)}
+        for name in tables if options.only is None else (options.only,):
+            write(name, tables[name])
 
 
 if __name__ == "__main__":
