@@ -25,7 +25,7 @@ from toolbelt.evals.viewer.pairs import pair_values
 from toolbelt.evals.viewer.records import read_blocks
 from toolbelt.evals.viewer.sections import matrix_values, outcome_row, probe_values, ranking_values
 from toolbelt.evals.viewer.top import model_line, next_links, note_lines, top_values
-from toolbelt.evals.views.arms import arm_names, coverage_table, outcome_columns
+from toolbelt.evals.views.arms import OF_ASKED, arm_names, coverage_table, outcome_columns
 from toolbelt.evals.views.figures import epoch_lines
 from toolbelt.evals.views.matrix_text import PICTURE, STEPS
 from toolbelt.views.blocks import Picture
@@ -103,6 +103,7 @@ def write_page(
             "steps": STEPS,
             "probes": probe_values(probes) if probes else None,
             "comparison": comparison,
+            "share": _compared_share(comparison),
             "pairs": pair_values(comparison, summary),
             "sampled_cases": most_cases,
         },
@@ -118,6 +119,12 @@ def write_page(
             if advance is not None:
                 advance(written)
     file.write(frame.tail)
+
+
+def _compared_share(comparison: Comparison | None) -> str:
+    """What differences are of: accuracy, or between arms of one run, where a prompt was too long, right of asked."""
+    pairs = () if comparison is None else comparison.pairs
+    return OF_ASKED.name if any(pair.main_contrast.too_long for pair in pairs) else "accuracy"
 
 
 def _facts(summary: RunSummary) -> list[tuple[str, str]]:

@@ -92,11 +92,10 @@ def _gap_lines(summary: RunSummary) -> list[str]:
     if missing > 0:
         lines.append(f"Not run yet: {missing:,} of {summary.planned:,} trials.")
     overflows = sum(arm.outcomes.get(Outcome.CONTEXT_OVERFLOW, 0) for arm in summary.arms)
-    unscored = [
-        f"{count:,} {what}" for count, what in ((summary.errors, "error"), (overflows, "context_overflow")) if count
-    ]
-    if unscored:
-        lines.append(f"Unscored, so in no rate: {', '.join(unscored)}.")
+    if summary.errors:
+        lines.append(f"Unscored, so in no rate: {summary.errors:,} error.")
+    if overflows:
+        lines.append(f"Unscored, so right of asked alone has them, as not right: {overflows:,} context_overflow.")
     if summary.excluded:
         total = sum(summary.excluded.values())
         reasons = "; ".join(f"{count:,} {reason}" for reason, count in summary.excluded.items())
