@@ -27,6 +27,7 @@ from toolbelt.evals.setup.inputs import ChosenCases, RunInputs, open_inputs
 from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.evals.setup.sendable import refuse_by_facts, refuse_by_mapping
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
@@ -87,6 +88,8 @@ def _start(request: RunRequest, options: ExecutionOptions, reporter: EvalReporte
         reporter.note(note)
     _refuse_unpriced(arms, options.max_cost_usd)
     refuse_unknown_choice(arms, plan.sampling.tool_choice)
+    find = inputs.project.facts
+    refuse_by_mapping((arm.model, find(arm.arm.model), plan.sampling_of(arm.arm)) for arm in arms)
     with RunStore(request.store) as store:
         run = store.create(plan, [arm.renderer.tokenizer for arm in arms])
         try:
@@ -140,6 +143,8 @@ def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Pl
     if request.is_default_dataset and request.catalog is None:
         note_other_catalog(inputs, reporter)
     plan = make_plan(inputs, models, request.toolsets, request.variants, request.settings, reporter)
+    if not plan.ask_anyway:
+        refuse_by_facts((inputs.project.facts(arm.model), plan.sampling_of(arm)) for arm in plan.arms)
     note_probes(request.store, plan, inputs.project, reporter)
     return inputs, plan
 

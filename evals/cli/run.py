@@ -191,7 +191,8 @@ _SECTIONS = {
     "--ask-anyway",
     is_flag=True,
     help="Also send what is known not to fit: more tools than the model takes, or definitions that leave no room "
-    "for an answer in its window.  [default: nothing is sent, and the trial is a context_overflow]",
+    "for an answer in its window (by default, nothing is sent, and the trial is a context_overflow); or settings that "
+    "it is known to refuse (by default, the run is refused).",
 )
 @_execution_options
 @option(

@@ -29,6 +29,9 @@ tool calling                      yes  litellm (ollama/llama3.1)
 parallel calls                     no  toolbelt.yaml
 tool choice                   unknown
 most tools                    unknown
+reasoning                     unknown
+efforts                       unknown
+temperature                   unknown
 caching                       unknown
 $/M tokens of a prompt            0.1  toolbelt.yaml
 $/M read from the cache          0.05  toolbelt.yaml

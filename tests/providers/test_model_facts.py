@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,68 @@ def _facts(folder: Path, entries: dict[str, object], *own: ProjectModel, model: 
     return find_facts(model, ModelTable(source=source, own=own))
 
 
+def test_efforts_are_those_that_litellm_reads_in_its_table() -> None:
+    capability = import_module("litellm.router_utils.reasoning_effort_capability")
+    known = 0
+    for name, entry in litellm_table().items():
+        efforts = capability.resolve_supported_reasoning_efforts({**entry, "key": name}, deployment_is_mapped=False)
+        if efforts is None or entry.get("alias_of"):
+            continue
+        if entry.get("thinking_always_on"):
+            efforts = tuple(effort for effort in efforts if effort != "none")
+        assert find_facts(name, ModelTable()).efforts == efforts, name
+        known += 1
+    assert known > 300
+
+
+@pytest.mark.parametrize(
+    ("entry", "efforts", "default"),
+    [
+        pytest.param({}, None, None, id="nothing-said"),
+        pytest.param({"supports_reasoning": True}, None, None, id="reasons-in-unknown-efforts"),
+        pytest.param({"supports_reasoning": False}, (), None, id="does-not-reason"),
+        pytest.param({"reasoning_effort_levels": ["max", "low", "deep"]}, ("low", "max"), None, id="a-list"),
+        pytest.param(
+            {"supports_none_reasoning_effort": False, "default_reasoning_effort": "medium"},
+            ("minimal", "low", "medium", "high"),
+            "medium",
+            id="a-denied-level",
+        ),
+        pytest.param(
+            {"supports_max_reasoning_effort": True, "thinking_always_on": True},
+            ("minimal", "low", "medium", "high", "max"),
+            None,
+            id="one-that-always-thinks",
+        ),
+        pytest.param({"litellm_provider": "anthropic", "supports_reasoning": True}, None, "none", id="an-older-claude"),
+        pytest.param(
+            {"litellm_provider": "anthropic", "supports_reasoning": True, "supports_adaptive_thinking": True},
+            None,
+            None,
+            id="a-claude-that-may-think-by-itself",
+        ),
+    ],
+)
+def test_V5_efforts_of_an_entry(
+    tmp_path: Path, entry: dict[str, Any], efforts: tuple[str, ...] | None, default: str | None
+) -> None:
+    facts = _facts(tmp_path, {"m": {**PLAIN, **entry}})
+    assert (facts.efforts, facts.default_effort) == (efforts, default)
+
+
+def test_V5_the_project_knows_better_which_efforts_a_model_takes(tmp_path: Path) -> None:
+    entry = {**PLAIN, "supports_reasoning": False, "supports_sampling_params": False}
+    facts = _facts(tmp_path, {"m": entry}, ProjectModel("m", efforts=("high",), sampling=True))
+    assert (facts.efforts, facts.reasoning, facts.sampling) == (("high",), True, True)
+    assert facts.sources["efforts"] == "toolbelt.yaml"
+
+
+def test_V5_a_build_of_another_provider_has_the_efforts_of_its_twin(tmp_path: Path) -> None:
+    twin = {**PLAIN, "supports_xhigh_reasoning_effort": True}
+    facts = _facts(tmp_path, {"azure/m": {**PLAIN, "litellm_provider": "azure"}, "m": twin}, model="azure/m")
+    assert facts.efforts == ("minimal", "low", "medium", "high", "xhigh")
+
+
 def test_every_fact_is_litellms(tmp_path: Path) -> None:
     for table in (ModelTable(), ModelTable(tmp_path), ModelTable(tmp_path)):  # none, a fresh and a kept extract
         for name, written in litellm_table().items():
@@ -55,7 +118,9 @@ def test_every_fact_is_litellms(tmp_path: Path) -> None:
                 assert facts.tool_calling == entry.get("supports_function_calling")
             if facts.tool_calling:
                 assert facts.parallel_calls == entry.get("supports_parallel_function_calling")
-                assert facts.tool_choice == entry.get("supports_tool_choice")
+                is_free = entry.get("supports_forced_tool_use") is False
+                assert facts.tool_choice == (False if is_free else entry.get("supports_tool_choice"))
+            assert facts.reasoning == entry.get("supports_reasoning", facts.reasoning)
             if facts.prices is not None and "tiered_pricing" not in entry:
                 assert facts.prices.input == pytest.approx(entry["input_cost_per_token"] * 1e6)
                 assert facts.prices.output == pytest.approx(entry.get("output_cost_per_token", 0) * 1e6)

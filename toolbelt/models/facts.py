@@ -58,6 +58,10 @@ class ModelFacts:
         tool_calling: Whether it calls tools.
         parallel_calls: Whether it makes several calls at once.
         tool_choice: Whether it can be made to call.
+        reasoning: Whether it can reason before it answers.
+        efforts: How much it may be asked to reason, of `EFFORTS`; empty if it takes no effort.
+        default_effort: How much it reasons if it is not asked.
+        sampling: Whether it takes a temperature.
         caching: Whether the provider caches prompts.
         prices: `None` if unknown.
         toolset: What the project gives it, by the name of a toolset; `None` if it does not say.
@@ -80,6 +84,10 @@ class ModelFacts:
     tool_calling: bool | None = None
     parallel_calls: bool | None = None
     tool_choice: bool | None = None
+    reasoning: bool | None = None
+    efforts: tuple[str, ...] | None = None
+    default_effort: str | None = None
+    sampling: bool | None = None
     caching: bool | None = None
     prices: ModelPrices | None = None
     toolset: str | None = None
@@ -134,6 +142,10 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "tool_calling": facts.tool_calling,
         "parallel_calls": facts.parallel_calls,
         "tool_choice": facts.tool_choice,
+        "reasoning": facts.reasoning,
+        "efforts": None if facts.efforts is None else list(facts.efforts),
+        "default_effort": facts.default_effort,
+        "sampling": facts.sampling,
         "caching": facts.caching,
         "prices": None if facts.prices is None else prices_data(facts.prices),
         "toolset": facts.toolset,

@@ -95,6 +95,9 @@ def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
         ("parallel calls", "parallel_calls", _flag(facts.parallel_calls)),
         ("tool choice", "tool_choice", _flag(facts.tool_choice)),
         ("most tools", "max_tools", _tokens(facts.max_tools)),
+        ("reasoning", "reasoning", _flag(facts.reasoning)),
+        ("efforts", "efforts", _UNKNOWN if facts.efforts is None else Span(", ".join(facts.efforts) or "none taken")),
+        ("temperature", "sampling", _flag(facts.sampling)),
         ("caching", "caching", _flag(facts.caching)),
     ]
     if facts.toolset is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,10 @@ from toolbelt.providers.chat_body import STRIPS_SCHEMAS, choice_field, sampling_
 from toolbelt.providers.chat_reply import make_reply
 from toolbelt.providers.known_keys import PLACEHOLDER_KEY
 from toolbelt.providers.litellm_calls import LitellmCalls
+
+_A_TOOL = ToolDefinitions(
+    ({"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}},)
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,16 @@ class LitellmClient:
         from toolbelt.providers import litellm_loading
 
         return await self._calls.call(litellm_loading.complete, self._arguments(request), self._read)
+
+    def map_settings(self, sampling: Sampling) -> Mapping[str, Any]:
+        """The settings as litellm would send them with a tool, by the provider's names; nothing is sent.
+
+        Raises:
+            ModelError: litellm does not send them (`bad_request`).
+        """
+        from toolbelt.providers import litellm_loading
+
+        return litellm_loading.map_settings(self._arguments(ChatRequest((), _A_TOOL, sampling)))
 
     async def close(self) -> None:
         """Release the connections, and litellm's clients if no other model uses this loop."""

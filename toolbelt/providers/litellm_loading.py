@@ -7,11 +7,12 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
+from toolbelt.providers.chat import Failure, ModelError
 from toolbelt.providers.direct_answers import keep_one_text
 
 _NAMES = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
@@ -49,6 +50,27 @@ def load_litellm() -> Any:
         logger.propagate = False
         logger.setLevel(logging.CRITICAL + 1)
     return litellm
+
+
+def map_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings among the arguments of a completion, as the provider would get them; tools are left out.
+
+    Raises:
+        ModelError: litellm does not send them (`bad_request`).
+    """
+    litellm = load_litellm()
+    settings = {key: value for key, value in arguments.items() if key not in _NO_SETTINGS}
+    try:
+        model, provider, *_ = litellm.get_llm_provider(model=arguments["model"], api_base=arguments.get("api_base"))
+        mapped = litellm.utils.get_optional_params(model=model, custom_llm_provider=provider, **settings)
+    except litellm.UnsupportedParamsError as error:
+        raise ModelError(Failure.BAD_REQUEST, str(error)) from None
+    except Exception:  # noqa: BLE001  whatever else it raises says nothing of the settings, and would be raised again
+        mapped = settings
+    return {key: value for key, value in mapped.items() if key != "tools"}
+
+
+_NO_SETTINGS = frozenset({"model", "messages", "api_base", "api_key"})
 
 
 @contextmanager

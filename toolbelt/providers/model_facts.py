@@ -8,6 +8,8 @@ The table was written by many hands. What follows was seen in it, and decides ho
   are known to be called, it is no ground, nor is `supports_parallel_function_calling`.
 - `supports_prompt_caching` is missing from hundreds of models that have a price for tokens read from the cache; who
   charges for these has a cache.
+- `supports_sampling_params` and `supports_forced_tool_use` are false where a model refuses a temperature or a forced
+  call. Effort has a flag for each level, or a list of levels; four in five models that reason have neither.
 - `max_output_tokens` is as large as the window for a third of the models, so that it is no reserve.
 """
 
@@ -20,7 +22,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolbelt.models.facts import BY_RULES, ModelFacts, ModelPrices, default_reserve
+from toolbelt.models.facts import BY_RULES, EFFORTS, ModelFacts, ModelPrices, default_reserve
 from toolbelt.models.provider_rules import find_max_tools
 from toolbelt.providers.current_models import list_current
 from toolbelt.providers.litellm_table import ModelTable, read_window
@@ -63,6 +65,10 @@ class _Entry(NamedTuple):
     tool_calling: bool | None
     parallel_calls: bool | None
     tool_choice: bool | None
+    reasoning: bool | None
+    efforts: list[bool | None]
+    default_effort: str | None
+    sampling: bool | None
     caching: bool | None
     prices: list[float | None] | None
     alias_of: str | None
@@ -96,6 +102,8 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
             entry = _Entry(*_entries(table)[entry_name])
             known_as = known_as or entry.alias_of or entry_name
             gathered.learn_entry(entry, f"{_TABLE}{suffix}", left_out)
+            twin = _entries(table).get(entry_name.partition("/")[2])  # azure/gpt-5-mini says less than gpt-5-mini
+            gathered.learn_reasoning(entry, None if twin is None else _Entry(*twin), f"{_TABLE}{suffix}")
             if name in alike:
                 gathered.learn_end(entry, f"{_TABLE}{suffix}", table)
     if (ours := _LOCAL.get(model)) is not None:
@@ -140,8 +148,10 @@ class _Gathered:
         for key in ("parallel_calls", "tool_choice", "caching", "prices"):
             if key not in left_out:
                 self.learn(key, getattr(own, key), source)
-        for key in ("context_window", "output_limit", "output_reserve", "max_tools", "toolset"):
+        for key in ("context_window", "output_limit", "output_reserve", "max_tools", "efforts", "sampling", "toolset"):
             self.learn(key, getattr(own, key), source)
+        if own.efforts is not None:
+            self.learn("reasoning", own.efforts not in ((), ("none",)), source)
 
     def learn_entry(self, entry: _Entry, source: str, left_out: frozenset[str]) -> None:
         for key in ("mode", "context_window", "output_limit", "tool_calling"):
@@ -152,6 +162,23 @@ class _Gathered:
         if not left_out:
             self.learn("caching", entry.caching, source)
             self.learn("prices", entry.prices and _prices(entry.prices), source)
+
+    def learn_reasoning(self, entry: _Entry, twin: _Entry | None, source: str) -> None:
+        """What the entry says of reasoning, else its twin; efforts as litellm itself reads them.
+
+        Most are taken unless they are denied; xhigh and max, and with Azure none, only where they are granted.
+        """
+        flags = entry.efforts
+        if twin is not None:
+            flags = [own if own is not None else other for own, other in zip(flags, twin.efforts, strict=True)]
+        granted = {"xhigh", "max", *(("none",) if self._facts.get("provider") == "azure" else ())}
+        if any(flag is not None for flag in flags):
+            taken = zip(EFFORTS, flags, strict=True)
+            efforts = (effort for effort, flag in taken if flag or (flag is None and effort not in granted))
+            self.learn("efforts", tuple(efforts), source)
+        for key in ("reasoning", "default_effort", "sampling"):
+            self.learn(key, getattr(entry, key), source)
+            self.learn(key, getattr(twin, key, None), source)
 
     def learn_end(self, entry: _Entry, source: str, table: ModelTable) -> None:
         self.learn("alias_of", entry.alias_of, source)
@@ -196,7 +223,7 @@ def _entries(table: ModelTable) -> Mapping[str, list[Any]]:
 
 def _entry(entry: object) -> _Entry:
     if not isinstance(entry, dict):
-        return _Entry(*[None] * len(_Entry._fields))
+        return _entry({})
     mode, prices = entry.get("mode"), first_price(entry)
     cached_read = None if prices is None else prices[2]
     caching = _flag(entry, "prompt_caching")
@@ -206,13 +233,40 @@ def _entry(entry: object) -> _Entry:
         read_window(entry, "max_output_tokens"),
         _flag(entry, "function_calling"),
         _flag(entry, "parallel_function_calling"),
-        _flag(entry, "tool_choice"),
+        False if _flag(entry, "forced_tool_use") is False else _flag(entry, "tool_choice"),
+        _flag(entry, "reasoning"),
+        _effort_flags(entry),
+        _default_effort(entry),
+        _flag(entry, "sampling_params"),
         True if caching is None and cached_read else caching,
         prices,
         _text(entry, "alias_of"),
         day if _is_day(day := _text(entry, "deprecation_date")) else None,
         _text(entry, "successor_model"),
     )
+
+
+def _effort_flags(entry: Mapping[str, Any]) -> list[bool | None]:
+    """Whether a model takes each effort; `None` where the entry does not say. A list of levels says all."""
+    declared = entry.get("reasoning_effort_levels")
+    if isinstance(declared, list):
+        return [effort in declared for effort in EFFORTS]
+    if _flag(entry, "reasoning") is False:
+        return [False] * len(EFFORTS)
+    flags = [_flag(entry, f"{effort}_reasoning_effort") for effort in EFFORTS]
+    return [False if entry.get("thinking_always_on") is True else flags[0], *flags[1:]]
+
+
+def _default_effort(entry: Mapping[str, Any]) -> str | None:
+    """How much a model reasons if it is not asked; an older Claude does not."""
+    if (effort := _text(entry, "default_reasoning_effort")) in EFFORTS:
+        return effort
+    is_older_claude = entry.get("litellm_provider") in _CLAUDE and _flag(entry, "reasoning")
+    return "none" if is_older_claude and not any(entry.get(key) for key in _THINKS_BY_ITSELF) else None
+
+
+_CLAUDE = ("anthropic", "vertex_ai-anthropic_models")
+_THINKS_BY_ITSELF = ("supports_adaptive_thinking", "thinking_on_by_default", "thinking_always_on")
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str | None:
@@ -240,7 +294,8 @@ def _is_sound(value: object) -> bool:
     # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
     if type(value) is not list or len(value) != len(_Entry._fields):
         return False
-    mode, window, limit, calls, parallel, choice, caching, prices, alias, day, successor = value
+    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, alias, day, successor = value
+    reasons, efforts, default_effort, sampling = reasoning
     return (
         (mode is None or type(mode) is str)
         and (window is None or (type(window) is int and window > 0))
@@ -248,6 +303,14 @@ def _is_sound(value: object) -> bool:
         and (calls is None or calls is True or calls is False)
         and (parallel is None or parallel is True or parallel is False)
         and (choice is None or choice is True or choice is False)
+        and (reasons is None or reasons is True or reasons is False)
+        and (
+            type(efforts) is list
+            and len(efforts) == len(EFFORTS)
+            and all(flag in (None, True, False) for flag in efforts)
+        )
+        and (default_effort is None or default_effort in EFFORTS)
+        and (sampling is None or sampling is True or sampling is False)
         and (caching is None or caching is True or caching is False)
         and (prices is None or _are_prices(prices))
         and (alias is None or type(alias) is str)

@@ -1,0 +1,92 @@
+"""What cannot be sent is refused before the first request, by what litellm makes of it (rule V5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.wording import mentions
+from toolbelt.errors import ToolbeltError
+from toolbelt.evals import run_eval
+from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import ModelOptions, open_model
+from toolbelt.evals.setup.sendable import refuse_by_mapping
+from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport
+from toolbelt.providers.litellm_table import ModelTable
+from toolbelt.providers.model_facts import find_facts
+
+UNREACHABLE = "http://127.0.0.1:1"
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for provider in ("ANTHROPIC", "OPENAI", "GEMINI", "MISTRAL", "DEEPSEEK"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "sk-none")
+
+
+def open_over_litellm(name: str) -> Model:
+    return open_model(name, ModelOptions(transport=Transport.LITELLM))
+
+
+def refuse(name: str, *samplings: Sampling) -> str | None:
+    """Why it cannot be sent; `None` if it can."""
+    model = open_over_litellm(name)
+    try:
+        refuse_by_mapping((model, find_facts(name, ModelTable()), sampling) for sampling in samplings)
+    except ToolbeltError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("name", "sampling", "options"),
+    [
+        pytest.param("gpt-4.1", Sampling(effort="low", max_tokens=9), ["--effort low"], id="an-effort"),
+        pytest.param("o3", Sampling(0.5), ["--temperature 0.5"], id="a-temperature"),
+        pytest.param("gemini/gemini-2.5-flash", Sampling(effort="xhigh", seed=1), ["--effort xhigh"], id="a-level"),
+        pytest.param(
+            "gpt-5-mini", Sampling(0.0, effort="none"), ["--temperature 0", "--effort none"], id="two-at-once"
+        ),
+        pytest.param("claude-opus-5-5", Sampling(params={"top_p": 0.5}), ["`params`"], id="a-parameter-of-the-project"),
+    ],
+)
+def test_V5_what_litellm_refuses_is_named_by_its_option(name: str, sampling: Sampling, options: list[str]) -> None:
+    said = refuse(name, sampling) or ""
+    assert mentions(said, name, *options)
+    assert "drop_params" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "efforts", "is_refused"),
+    [
+        pytest.param("claude-haiku-4-5", ("none", "high"), False, id="none-is-the-default"),
+        pytest.param("claude-haiku-4-5", ("minimal", "low"), True, id="two-names-of-one-budget"),
+        pytest.param("claude-opus-5", ("none",), True, id="none-is-not-sent"),
+        pytest.param("gemini/gemini-2.5-flash", ("none", "low", "high"), False, id="budgets"),
+        pytest.param("ollama_chat/qwen3", ("max",), True, id="the-most-is-sent-as-none"),
+        pytest.param("ollama_chat/qwen3", ("none", "high"), False, id="on-and-off"),
+    ],
+)
+def test_V5_efforts_that_are_one_request_are_no_two_arms(name: str, efforts: tuple[str, ...], is_refused: bool) -> None:
+    said = refuse(name, *(Sampling(effort=effort) for effort in efforts))
+    assert (said is not None) == is_refused
+    assert said is None or mentions(said, name, f"--effort {efforts[-1]}")
+
+
+def test_V5_an_answer_needs_more_tokens_than_reasoning_may_take() -> None:
+    said = refuse("claude-haiku-4-5", Sampling(max_tokens=2000, effort="high")) or ""
+    assert mentions(said, "claude-haiku-4-5", "4,096 tokens", "--effort high", "--max-tokens 2000")
+    assert refuse("claude-haiku-4-5", Sampling(max_tokens=5000, effort="high")) is None
+
+
+@pytest.mark.parametrize(
+    "sampling", [Sampling(0.0), Sampling(tool_choice="required"), Sampling(effort="none")], ids=repr
+)
+def test_V5_a_run_that_every_request_of_would_be_refused_does_not_begin(
+    sampling: Sampling, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    store = tmp_path_factory.mktemp("runs") / "runs.db"
+    settings = {"toolsets": "oracle", "limit": 2, "store": store, "api_base": UNREACHABLE}
+    with pytest.raises(ToolbeltError, match=r"leave|it takes"):
+        run_eval("assistant", "claude-opus-5-5", sampling=sampling, **settings)  # type: ignore[arg-type]
+    assert not store.exists()
