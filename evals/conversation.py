@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolbelt.providers.chat import NOTHING_REPORTED, Usage
+from toolbelt.providers.chat import NOTHING_REPORTED, Turn, Usage
 from toolbelt.providers.reply_forms import find_form
 
 Message = Mapping[str, Any]
-"""One message in OpenAI's form: `role`, `content`, `tool_calls`, `tool_call_id`."""
+"""One message in OpenAI's form: `role`, `content`, `tool_calls`, `tool_call_id`; of an assistant also `turn`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,8 @@ class Reply:
         fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
         hold_seconds: Until there is something left of the provider's limits; 0 where there is. It is not stored.
         thoughts: The model's reasoning, where the server keeps it apart. It is not stored.
+        turn: The turn as the vendor sent it, where it is more than text and calls; it is sent back with them.
+        dropped: Names of the parts of earlier turns that the model was not shown. They are stored beside the reply.
     """
 
     text: str = ""
@@ -93,6 +95,8 @@ class Reply:
     fingerprint: str = ""
     hold_seconds: float = field(default=0.0, compare=False)
     thoughts: str = field(default="", compare=False, repr=False)
+    turn: Turn | None = field(default=None, repr=False)
+    dropped: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_cut(self) -> bool:
@@ -117,15 +121,18 @@ class Exchange:
     def to_messages(self) -> list[Message]:
         """In OpenAI's form: the assistant's message, one of each tool that it called, and the user's.
 
+        What the vendor sent is beside the assistant's message, to be sent back in its place (rule V4).
+
         A reply of no words and no calls is left out: providers refuse an assistant's message with nothing in it.
         """
         calls = self.reply.calls
         messages: list[Message] = []
+        turn = {} if self.reply.turn is None else {"turn": self.reply.turn}
         if calls:
             parts = [call.message_part for call in calls]
-            messages.append({"role": "assistant", "content": self.reply.text or None, "tool_calls": parts})
+            messages.append({"role": "assistant", "content": self.reply.text or None, "tool_calls": parts, **turn})
         elif self.reply.text.strip():
-            messages.append({"role": "assistant", "content": self.reply.text})
+            messages.append({"role": "assistant", "content": self.reply.text, **turn})
         messages.extend(
             {"role": "tool", "tool_call_id": call.id, "content": answer}
             for call, answer in zip(calls, self.answers, strict=True)

@@ -76,6 +76,8 @@ class HostedModel(PricedModel):
             fingerprint=reply.fingerprint,
             hold_seconds=reply.hold_seconds,
             thoughts=reply.thoughts,
+            turn=reply.turn,
+            dropped=reply.dropped,
         )
 
     async def close(self) -> None:

@@ -18,7 +18,7 @@ _definitions: dict[Offered, bytes] = {}
 _offers: WeakKeyDictionary[Offer, str] = WeakKeyDictionary()
 
 
-def make_key(model: str, origin: str, request: Request) -> str:
+def make_key(model: str, origin: str, request: Request, api: str = "") -> str:
     """SHA-256 of a request, of who answers it, and of the epoch; 64 hexadecimal digits.
 
     It is the digest of `{"epoch", "origin", "request"}` as canonical JSON (sorted keys, no blanks, ASCII). `request` is
@@ -30,13 +30,15 @@ def make_key(model: str, origin: str, request: Request) -> str:
         model: As named on the command line.
         origin: A provider's name, or scheme, host and port.
         request: What is asked.
+        api: Over which it is asked, where that is another than the one litellm asks the model over: what is sent then
+            says something else. It stands beside the others, as `api`, if it is given.
     """
     body: dict[str, Any] = {"model": model, "messages": request.messages, **sampling_fields(request.sampling)}
     if request.offer.tools:
         body["tools"] = _digest_tools(request.offer)
         if request.sampling.tool_choice is not None:
             body["tool_choice"] = choice_field(request.sampling.tool_choice)
-    content = {"epoch": request.epoch, "origin": origin, "request": body}
+    content = {"epoch": request.epoch, "origin": origin, "request": body} | ({"api": api} if api else {})
     return hashlib.sha256(_canonical(content)).hexdigest()
 
 

@@ -143,6 +143,7 @@ class ModelResponses:
         now: The time, ISO 8601 in UTC.
         run: The run that asks.
         payments: What earlier executions of it have paid for, by the numbers of trial and request.
+        api: As `make_key` takes it.
     """
 
     recorded: RecordedResponses
@@ -152,6 +153,7 @@ class ModelResponses:
     now: Callable[[], str] = now
     run: str = ""
     payments: Mapping[tuple[int, int], Payment] = field(default_factory=dict)
+    api: str = ""
 
     @property
     def is_offline(self) -> bool:
@@ -160,7 +162,7 @@ class ModelResponses:
 
     def make_key(self, request: Request) -> str:
         """The key of a request to this model."""
-        return make_key(self.model, self.origin, request)
+        return make_key(self.model, self.origin, request, self.api)
 
     def find(self, key: str, trial: int, request: int) -> tuple[Reply, ResponseMark] | None:
         """The recorded answer to the request with that key; its mark says whether it was this request that asked.

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from toolbelt.evals.conversation import Reply, ToolUse
-from toolbelt.providers.chat import Usage
+from toolbelt.providers.chat import Usage, is_turn
 
 LONGEST_QUERY = 120
 """Characters of a query that are kept, for people."""
@@ -112,6 +112,7 @@ def format_response(response: RecordedResponse) -> str:
         "calls": [{"id": call.id, "name": call.name, "arguments": call.text} for call in reply.calls],
         "usage": usage,
         "cost_usd": response.cost_usd,
+        **({} if reply.turn is None else {"turn": reply.turn}),
     }
     text = json.dumps(data, ensure_ascii=False)
     try:
@@ -151,7 +152,7 @@ def parse_response(line: str, key: str | None = None) -> RecordedResponse:
 
 def _read(data: Any) -> RecordedResponse:
     """Check every field: a file may have been written by another program, with a check of its own."""
-    if not isinstance(data, dict) or data.keys() != _KEYS:
+    if not isinstance(data, dict) or data.keys() - {"turn"} != _KEYS:
         raise ValueError(f"it must be an object with the keys {', '.join(sorted(_KEYS))}, and `check`")
     if wrong := [name for name in _TEXTS if not isinstance(data[name], str)]:
         raise ValueError(f"`{wrong[0]}` must be a text")
@@ -164,6 +165,9 @@ def _read(data: Any) -> RecordedResponse:
     cost = data["cost_usd"]
     if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost < 1e9):
         raise ValueError("`cost_usd` must be a number, 0 or more, or null")
+    turn = data.get("turn")
+    if turn is not None and not is_turn(turn):
+        raise ValueError("`turn` must be an object with `api` and what came over it")
     return RecordedResponse(
         key=data["key"],
         model=data["model"],
@@ -178,6 +182,7 @@ def _read(data: Any) -> RecordedResponse:
             finish_reason=data["finish_reason"],
             served_by=data["served_by"],
             fingerprint=data["fingerprint"],
+            turn=turn,
         ),
         cost_usd=cost,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.evals.conversation import Conversation
+from toolbelt.evals.conversation import Conversation, Message
 from toolbelt.evals.offers import Offer
 from toolbelt.providers.chat import Usage
 
@@ -32,7 +32,7 @@ class PromptCounter:
         """Tokens of the new messages of the next request: the last exchange, or the opening of the conversation."""
         exchanges = conversation.exchanges
         messages = exchanges[-1].to_messages() if exchanges else conversation.opening
-        return sum([self._tokens(_to_json(message)) for message in messages])
+        return sum([self._tokens(_to_json(_without_turn(message))) for message in messages])
 
     def _tokens(self, text: str) -> int:
         key = blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
@@ -41,6 +41,11 @@ class PromptCounter:
                 self._remembered.clear()
             tokens = self._remembered[key] = sum(self.counter.count([text]))
         return tokens
+
+
+def _without_turn(message: Message) -> Message:
+    """A vendor's own form of a turn is encrypted in parts, and says what the text and calls beside it say."""
+    return {key: value for key, value in message.items() if key != "turn"} if "turn" in message else message
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from toolbelt.evals.cases.case import Answer, Case, ExpectedCall, Matching
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
 from toolbelt.evals.responses.response import ResponseMark
-from toolbelt.providers.chat import Usage
+from toolbelt.providers.chat import Usage, is_turn
 from toolbelt.text import whole
 from toolbelt.views.json_values import described
 
@@ -199,7 +199,7 @@ def parse_names(text: str) -> list[str]:
 def format_reply(reply: Reply) -> str:
     """A reply as JSON; its usage and latency have columns of their own."""
     data: dict[str, Any] = {"calls": [[call.id, call.name, call.text] for call in reply.calls]}
-    for key in ("text", "finish_reason", "served_by", "fingerprint"):
+    for key in ("text", "finish_reason", "served_by", "fingerprint", "turn"):
         if value := getattr(reply, key):
             data[key] = value
     return json.dumps(data)  # ASCII, so that half a surrogate pair, which models do write, can be kept
@@ -215,6 +215,7 @@ def parse_reply(text: str, usage: Usage, latency_seconds: float) -> Reply:
         finish_reason=data.get("finish_reason", ""),
         served_by=data.get("served_by", ""),
         fingerprint=data.get("fingerprint", ""),
+        turn=turn if is_turn(turn := data.get("turn")) else None,
         latency_seconds=latency_seconds,
     )
 

@@ -64,6 +64,7 @@ _LONGEST_ANSWER = 10_000_000
 """Tokens; no model answers at such length."""
 ENCODED_TWICE = "arguments encoded twice"
 IMPOSSIBLE = "figures that cannot be"
+DROPPED = "not shown to the model again"
 
 
 def take_note(reply: Reply, own_tokens: int, window: int | None) -> tuple[Reply, str]:
@@ -88,6 +89,8 @@ def take_note(reply: Reply, own_tokens: int, window: int | None) -> tuple[Reply,
     notes = [f"{IMPOSSIBLE}: {', '.join(odd)}"] if odd else []
     if twice := sum(call.is_double_encoded for call in reply.calls):
         notes.append(f"{ENCODED_TWICE}: {plural(twice, 'call')}")
+    if reply.dropped:
+        notes.append(f"{DROPPED}: {', '.join(reply.dropped)}")
     return (replace(reply, usage=usage) if odd else reply), "; ".join(notes)
 
 

@@ -26,7 +26,7 @@ from toolbelt.evals.running.runner import CaseSource, RunWatcher
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.arms import PreparedArm, make_trial_runners
 from toolbelt.evals.setup.inputs import RunInputs
-from toolbelt.providers.endpoints import Transport, find_origin, without_secrets
+from toolbelt.providers.endpoints import Api, Transport, find_origin, find_own_api, without_secrets
 from toolbelt.providers.known_keys import find_keys
 
 if TYPE_CHECKING:
@@ -193,9 +193,16 @@ def _responses_by_model(
     """Of hosted models; local and scripted ones ask nobody."""
     hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
     secrets, paid = find_keys(os.environ), recorded.find_payments(run)
+    is_direct = options.transport is not Transport.LITELLM
     return {
         model: ModelResponses(
-            recorded, model, find_origin(model, options.api_base, models), secrets, run=run, payments=paid
+            recorded,
+            model,
+            find_origin(model, options.api_base, models),
+            secrets,
+            run=run,
+            payments=paid,
+            api="responses" if is_direct and find_own_api(model, options.api_base, models) is Api.RESPONSES else "",
         )
         for model in hosted
     }

@@ -74,14 +74,7 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         saved = sum(arm.shared_cost_usd or 0.0 for arm in summary.arms)
         cost = f", which saved {format_cost(saved)}; each arm's cost is what it takes alone" if saved else ""
         lines.append(f"Asked once: {of} had the same requests as those of another arm, and have its answers{cost}.")
-    if summary.encoded_twice:
-        answers = plural(summary.encoded_twice, "answer")
-        lines.append(f"Arguments that were encoded twice, as a text in JSON, were read: in {answers}.")
-    if summary.impossible:
-        lines.append(
-            f"Reported tokens that cannot be, in {plural(summary.impossible, 'answer')}, count as not reported: "
-            "`toolbelt eval show --case` has the figures."
-        )
+    lines += _odd_answer_lines(summary)
     if recorded := recorded_line(summary):
         lines.append(recorded)
     design = summary.settings.get("until_decided", {})
@@ -103,6 +96,22 @@ def _gap_lines(summary: RunSummary) -> list[str]:
     if roleless := _without_role(summary):
         lines.append(roleless)
     return lines + _distractor_lines(summary) + _serving_lines(summary) + _token_lines(summary)
+
+
+def _odd_answer_lines(summary: RunSummary) -> Iterator[str]:
+    if summary.encoded_twice:
+        answers = plural(summary.encoded_twice, "answer")
+        yield f"Arguments that were encoded twice, as a text in JSON, were read: in {answers}."
+    if summary.impossible:
+        yield (
+            f"Reported tokens that cannot be, in {plural(summary.impossible, 'answer')}, count as not reported: "
+            "`toolbelt eval show --case` has the figures."
+        )
+    if summary.dropped:
+        yield (
+            "Parts of earlier turns, such as reasoning, were not sent back: before "
+            f"{plural(summary.dropped, 'answer')}. `toolbelt eval show --case` names them."
+        )
 
 
 _MOST_ARMS = 3

@@ -22,7 +22,7 @@ def test_names_and_what_is_said_of_them() -> None:
     names, own, findings = _read(
         "models:\n- gpt-4o\n- name: hosted_vllm/q\n  base: ollama/llama3.1\n  provider: hosted_vllm\n"
         "  context_window: 6000\n  output_limit: 2e3\n  output_reserve: 500\n  max_tools: 32\n  tool_calling: true\n"
-        "  parallel_calls: false\n  tool_choice: true\n  caching: false\n"
+        "  parallel_calls: false\n  tool_choice: true\n  caching: false\n  api: responses\n"
         "  prices: {input: 0, output: 1.5, cache_read: 0.1}\n  toolset: LOADOUT:Dev\n"
         "- gpt-4o\n- {name: x, context_window: }\n"
     )
@@ -41,6 +41,7 @@ def test_names_and_what_is_said_of_them() -> None:
             parallel_calls=False,
             tool_choice=True,
             caching=False,
+            api="responses",
             prices=ModelPrices(0, 1.5, 0.1),
             toolset="loadout:Dev",
         ),
@@ -64,6 +65,7 @@ def test_names_and_what_is_said_of_them() -> None:
             id="the-words-of-litellm-are-known",
         ),
         pytest.param("models:\n- name: a\n  context_window: 128k", "wrong-type", 3, "'128k'", id="a-text-as-a-number"),
+        pytest.param("models:\n- name: a\n  api: response", "unknown-api", 3, "'responses'", id="no-api"),
         pytest.param("models:\n- name: a\n  max_tools: 0", "wrong-type", 3, "above 0, not 0", id="nothing"),
         pytest.param("models:\n- name: a\n  output_limit: 1.5", "wrong-type", 3, "whole number", id="half-a-token"),
         pytest.param("models:\n- name: a\n  caching: 'no'", "wrong-type", 3, "true or false", id="a-word-as-a-switch"),

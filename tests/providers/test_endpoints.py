@@ -6,8 +6,18 @@ import os
 
 import pytest
 
+from tests.wording import mentions
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.providers.endpoints import OLLAMA, PASS_ON, Api, find_endpoint, find_origin, find_transport
+from toolbelt.models.project_models import ProjectModel
+from toolbelt.providers.endpoints import (
+    OLLAMA,
+    PASS_ON,
+    Api,
+    find_endpoint,
+    find_origin,
+    find_own_api,
+    find_transport,
+)
 from toolbelt.providers.litellm_routes import find_route
 from toolbelt.providers.litellm_table import ModelTable
 
@@ -55,9 +65,9 @@ def test_X1_an_endpoint_that_is_given_is_asked_directly_as_litellm_would_ask_it(
         pytest.param("openai/x", None, id="openai-by-name"),
         pytest.param("openai/x", "https://api.openai.com/v1", id="openai-by-address"),
         pytest.param("x", "https://api.groq.com/openai/v1", id="a-provider-by-address"),
-        pytest.param("claude-sonnet-4-5", HERE, id="another-provider"),
+        pytest.param("command-a-03-2025", HERE, id="another-provider"),
         pytest.param("claude-newer-9", HERE, id="another-provider-by-its-look"),
-        pytest.param("anthropic/x", HERE, id="another-provider-by-name"),
+        pytest.param("cohere/x", HERE, id="another-provider-by-name"),
         pytest.param("modelscope/x", HERE, id="a-provider-in-no-table"),
         pytest.param("openai/o3-mini", HERE, id="settings-that-are-renamed"),
         pytest.param("gpt-5", HERE, id="settings-that-are-renamed-for-gpt-5"),
@@ -68,6 +78,68 @@ def test_X1_an_endpoint_that_is_given_is_asked_directly_as_litellm_would_ask_it(
 )
 def test_X1_all_others_are_asked_through_litellm(name: str, api_base: str | None) -> None:
     assert not is_direct(name, api_base)
+
+
+VENDORS = ("https://api.anthropic.com/v1/messages", "https://api.openai.com/v1/responses")
+CLAUDE, LUNA = "claude-haiku-4-5", "gpt-5"
+OWN = ModelTable(
+    own=(
+        ProjectModel("anthropic/claude-over-chat", api="chat"),
+        ProjectModel("openai/over-responses", api="responses"),
+        ProjectModel("hosted_vllm/over-messages", api="messages"),
+        ProjectModel("gemini/over-messages", api="messages"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "api_base", "variables", "url"),
+    [
+        pytest.param(CLAUDE, None, {}, VENDORS[0], id="claude"),
+        pytest.param("anthropic/newer", None, {}, VENDORS[0], id="anthropic-by-name"),
+        pytest.param(CLAUDE, "http://h/", {}, "http://h/v1/messages", id="claude-at-an-address"),
+        pytest.param(CLAUDE, "http://h/a/v1", {}, "http://h/a/v1/messages", id="claude-at-the-v1-of-an-address"),
+        pytest.param(CLAUDE, None, {"ANTHROPIC_BASE_URL": "http://v"}, "http://v/v1/messages", id="claude-by-variable"),
+        pytest.param("anthropic/claude-over-chat", None, {}, None, id="a-user-says-chat"),
+        pytest.param(LUNA, None, {}, VENDORS[1], id="reasons"),
+        pytest.param(f"openai/{LUNA}", None, {}, VENDORS[1], id="reasons-by-name"),
+        pytest.param(
+            LUNA, "https://eu.api.openai.com/v1", {}, "https://eu.api.openai.com/v1/responses", id="reasons-elsewhere"
+        ),
+        pytest.param(LUNA, None, {"OPENAI_BASE_URL": "http://v/v1"}, None, id="at-a-server-that-may-speak-chat-alone"),
+        pytest.param("gpt-4o", None, {}, None, id="reasons-not"),
+        pytest.param(f"azure/{LUNA}", None, {}, None, id="another-provider"),
+        pytest.param("openai/over-responses", None, {}, VENDORS[1], id="a-user-says-responses"),
+        pytest.param("openai/over-responses", "http://h/v1", {}, "http://h/v1/responses", id="so-at-an-address"),
+        pytest.param("hosted_vllm/over-messages", "http://h/v1", {}, "http://h/v1/messages", id="a-user-says-messages"),
+        pytest.param(CLAUDE, None, {"USE_LITELLM_PROXY": "1"}, None, id="a-proxy-for-all"),
+    ],
+)
+def test_X1_vendors_are_asked_over_their_own_api(
+    name: str, api_base: str | None, variables: dict[str, str], url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in {"ANTHROPIC_API_KEY": "k-1", "OPENAI_API_KEY": "k-2", **variables}.items():
+        monkeypatch.setenv(variable, value)
+    endpoint = find_endpoint(name, api_base, OWN)
+    assert (endpoint and endpoint.url) == url
+    if endpoint is not None:
+        assert endpoint.model == name.removeprefix("anthropic/").removeprefix("openai/").removeprefix("hosted_vllm/")
+        own_api = find_own_api(name, api_base, OWN)
+        assert own_api is endpoint.api is not Api.CHAT
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        pytest.param(CLAUDE, ["ANTHROPIC_API_KEY"], id="no-key"),
+        pytest.param(LUNA, ["OPENAI_API_KEY"], id="no-key-of-openai"),
+        pytest.param("gemini/over-messages", ["messages", "API base"], id="no-address"),
+    ],
+)
+def test_X1_what_a_vendor_needs_is_named(name: str, words: list[str]) -> None:
+    with pytest.raises(ToolbeltError) as caught:
+        find_endpoint(name, None, OWN)
+    assert mentions(str(caught.value), *words)
 
 
 def test_X1_no_name_of_the_table_is_asked_directly_that_litellm_asks_otherwise() -> None:
@@ -83,7 +155,7 @@ def test_X1_no_name_of_the_table_is_asked_directly_that_litellm_asks_otherwise()
             provider = litellm.get_llm_provider(model=name, api_base=HERE)[1]
         except litellm.BadRequestError:
             continue  # a name of no known provider
-        assert provider in PASS_ON | OLLAMA, name
+        assert provider in PASS_ON | OLLAMA | {"anthropic"}, name
 
 
 def test_X1_every_provider_and_host_that_litellm_knows_is_known_here() -> None:
@@ -93,7 +165,7 @@ def test_X1_every_provider_and_host_that_litellm_knows_is_known_here() -> None:
 
     litellm = load_litellm()
     providers = {str(getattr(provider, "value", provider)) for provider in litellm.provider_list} - PASS_ON
-    assert [provider for provider in sorted(providers) if is_direct(f"{provider}/x")] == sorted(OLLAMA)
+    assert [provider for provider in sorted(providers) if is_direct(f"{provider}/x")] == sorted({"anthropic", *OLLAMA})
     addresses = (end if "://" in end else f"https://{end}" for end in litellm.openai_compatible_endpoints)
     hosts = {urlsplit(address).hostname for address in addresses}
     assert len(hosts) > 40

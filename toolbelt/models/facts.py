@@ -20,6 +20,8 @@ BY_RULES = "provider rules"
 """The source of a limit that belongs to the API, not to the model."""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """How much a model may be asked to reason, in the words of providers, least first; each model takes some of them."""
+APIS = ("chat", "messages", "responses")
+"""Over what a model may be asked: OpenAI's chat completions, Anthropic's Messages, OpenAI's Responses."""
 LARGEST_RESERVE = 0.25
 """The default reserve is at most this share of the window: 4k and 8k windows would have little or nothing left."""
 
@@ -65,6 +67,7 @@ class ModelFacts:
         caching: Whether the provider caches prompts.
         prices: `None` if unknown.
         toolset: What the project gives it, by the name of a toolset; `None` if it does not say.
+        api: Over which of `APIS` its provider is to be asked; `None` for chat completions, or litellm's choice.
         alias_of: The model that the name stands for, by the table; it has the facts of that model.
         deprecation_date: The day on which its provider switches it off, ISO 8601.
         successor: The model that takes its place, and is not gone itself.
@@ -91,6 +94,7 @@ class ModelFacts:
     caching: bool | None = None
     prices: ModelPrices | None = None
     toolset: str | None = None
+    api: str | None = None
     alias_of: str | None = None
     deprecation_date: str | None = None
     successor: str | None = None
@@ -149,6 +153,7 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "caching": facts.caching,
         "prices": None if facts.prices is None else prices_data(facts.prices),
         "toolset": facts.toolset,
+        "api": facts.api,
         "alias_of": facts.alias_of,
         "deprecation_date": facts.deprecation_date,
         "successor": facts.successor,

@@ -88,6 +88,7 @@ def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
     rows = [
         ("provider", "provider", _word(facts.provider)),
         ("for", "mode", _word(facts.mode)),
+        *([("asked over", "api", _word(facts.api))] if facts.api else []),
         ("context window", "context_window", _tokens(facts.context_window)),
         ("longest answer", "output_limit", _tokens(facts.output_limit)),
         ("output reserve", "output_reserve", _tokens(facts.output_reserve)),

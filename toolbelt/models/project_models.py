@@ -11,7 +11,7 @@ from typing import Any
 from toolbelt.errors import InvalidDefinitionError, suggestion
 from toolbelt.findings import Finding
 from toolbelt.loadouts import ToolLoadoutRegistry
-from toolbelt.models.facts import EFFORTS, ModelPrices, prices_data
+from toolbelt.models.facts import APIS, EFFORTS, ModelPrices, prices_data
 from toolbelt.models.recommended import RecommendedKind, parse_recommended
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
@@ -28,6 +28,7 @@ class ProjectModel:
         base: Another model, of the project or of litellm's table, that gives all facts not known otherwise: the target
             of an alias, or the original of a quantised build.
         provider: The provider of its API.
+        api: Over which API it is asked, see `toolbelt.models.facts.APIS`.
         context_window: Tokens that a prompt takes at most.
         output_limit: Tokens of the longest answer.
         output_reserve: Tokens to keep free for an answer.
@@ -46,6 +47,7 @@ class ProjectModel:
     name: str
     base: str | None = None
     provider: str | None = None
+    api: str | None = None
     context_window: int | None = None
     output_limit: int | None = None
     output_reserve: int | None = None
@@ -89,6 +91,13 @@ MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
             Kind.TEXT,
             "Whose API it is asked through, in litellm's words, such as openai, ollama or hosted_vllm.",
             ("litellm_provider", "custom_llm_provider"),
+        ),
+        "api": KeySpec(
+            Kind.API,
+            "Over which API it is asked: OpenAI's chat completions (chat), Anthropic's Messages (messages) or OpenAI's "
+            "Responses (responses). If left out: Anthropic's models over messages, OpenAI's that reason over "
+            "responses, all others over chat, or as litellm chooses.",
+            ("endpoint", "wire_api", "api_type"),
         ),
         "context_window": KeySpec(
             Kind.COUNT,
@@ -260,6 +269,7 @@ _READERS: Mapping[Kind, Callable[[Section, Known], Any]] = {
     Kind.TOOLSET: lambda value, known: _read_recommended(value, known),  # noqa: PLW0108  it stands below
     Kind.NAMES: lambda value, _: tuple(value.read_names(None, EFFORTS, "effort")),
     Kind.FIELDS: lambda value, _: _read_params(value),
+    Kind.API: lambda value, _: _read_api(value),
 }
 
 
@@ -282,6 +292,11 @@ def _read_prices(section: Section) -> ModelPrices | None:
     if any(fields.get(key) is None for key in REQUIRED_PRICES):
         return None
     return ModelPrices(**fields)  # type: ignore[arg-type]
+
+
+def _read_api(section: Section) -> str | None:
+    name = section.read_text()
+    return name if name and section.is_known(name, APIS, "api") else None
 
 
 def _read_params(section: Section) -> Mapping[str, Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -34,6 +34,28 @@ class Usage:
 
 NOTHING_REPORTED = Usage()
 """The usage of a provider that reports none."""
+
+
+Turn = Mapping[str, Any]
+"""What a vendor sent as the assistant's turn, to be sent back unchanged (rule V4), as JSON.
+
+`api` is the value of the `Api` that it came over. Of Messages and Responses, `items` has all content blocks or output
+items. Of chat completions, `message` has the fields of the message beside its text and calls, and `calls` those of each
+call beside its id, name and arguments.
+"""
+
+
+def is_turn(value: object) -> bool:
+    """Whether a value, read from a file, is a `Turn`."""
+    if not isinstance(value, dict) or not isinstance(value.get("api"), str):
+        return False
+    if value["api"] == "chat":
+        lists, is_rest_right = [value.get("calls")], isinstance(value.get("message"), dict)
+    else:
+        lists, is_rest_right = [value.get("items")], True
+    return is_rest_right and all(
+        isinstance(each, list) and all(isinstance(item, dict) for item in each) for each in lists
+    )
 
 
 TOOL_CHOICES = ("auto", "required", "none")
@@ -177,6 +199,16 @@ class ToolDefinitions:
         """The definitions as JSON in ASCII, written once."""
         return json.dumps(self.definitions, separators=(",", ":")).encode()
 
+    def write(self, form: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> bytes:
+        """The definitions in the form of another API, as JSON in ASCII, written once for each form."""
+        if form not in self._written:
+            self._written[form] = ToolDefinitions([form(each) for each in self.definitions]).body
+        return self._written[form]
+
+    @cached_property
+    def _written(self) -> dict[Callable[[Mapping[str, Any]], Mapping[str, Any]], bytes]:
+        return {}
+
     @cached_property
     def stripped(self) -> Sequence[Mapping[str, Any]]:
         """The definitions without the two things in schemas that litellm takes out for vLLM; made once."""
@@ -209,7 +241,7 @@ class ChatRequest:
     """One request to a model's API.
 
     Attributes:
-        messages: The conversation so far, in OpenAI's form.
+        messages: The conversation so far, in OpenAI's form; an assistant's message may have a `turn` (`Turn`).
         tools: The tools to choose from.
         sampling: How to ask.
     """
@@ -248,6 +280,8 @@ class ChatReply:
         fingerprint: Of the build and settings that answered (`system_fingerprint`); empty where none is reported.
         hold_seconds: Until there is something left of the provider's limits; 0 where there is.
         thoughts: The model's reasoning, where the server keeps it apart from what it said.
+        turn: What is to be sent back in place of text and calls, or beside them; `None` where these are all there is.
+        dropped: Names of the parts of earlier turns that were not sent back, or that the vendor did not show the model.
     """
 
     text: str
@@ -259,6 +293,8 @@ class ChatReply:
     fingerprint: str = ""
     hold_seconds: float = 0.0
     thoughts: str = ""
+    turn: Turn | None = None
+    dropped: tuple[str, ...] = ()
 
 
 class ChatClient(Protocol):

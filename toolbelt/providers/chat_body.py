@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from toolbelt.providers.chat import TOOL_CHOICES, ChatRequest, Sampling
@@ -18,6 +20,12 @@ STRIPS_SCHEMAS = frozenset({"hosted_vllm"})
 """Providers for which litellm removes `strict` and `additionalProperties: false` from definitions."""
 
 
+SENT_BACK = frozenset({"reasoning_content", "reasoning", "reasoning_details", "extra_content"})
+"""Parts of an assistant's message that servers of OpenAI's form take back under the name they sent them by."""
+SENT_BACK_DIRECTLY = SENT_BACK | {"content", "thinking", "thinking_blocks", "provider_specific_fields"}
+"""Likewise, at an address of the user's: its server, or its proxy, sent them."""
+
+
 def chat_body(model: str, request: ChatRequest, provider: str = "openai") -> bytes:
     """The body as JSON, in ASCII. The definitions in it are written once per `ToolDefinitions`.
 
@@ -26,19 +34,58 @@ def chat_body(model: str, request: ChatRequest, provider: str = "openai") -> byt
         request: What is asked.
         provider: litellm's name of it; some get definitions with parts removed.
     """
-    settings: dict[str, Any] = {"model": model, "messages": request.messages}
+    settings: dict[str, Any] = {
+        "model": model,
+        "messages": [chat_message(message, SENT_BACK_DIRECTLY) for message in request.messages],
+    }
     settings |= sampling_fields(request.sampling)
     tools = request.tools
-    if tools.definitions and request.sampling.tool_choice is not None:
-        settings["tool_choice"] = choice_field(request.sampling.tool_choice)
-    text = _to_json(settings)
-    if "\\ud" in text or "\\uD" in text:  # halves, or pairs: the slow way finds out
-        settings["messages"] = [sendable(message) for message in request.messages]
-        text = _to_json(settings)
     if not tools.definitions:
-        return text.encode()
-    definitions = tools.stripped_body if provider in STRIPS_SCHEMAS else tools.body
-    return b"".join((text[:-1].encode(), b',"tools":', definitions, b"}"))
+        return write_body(settings)
+    if request.sampling.tool_choice is not None:
+        settings["tool_choice"] = choice_field(request.sampling.tool_choice)
+    return write_body(settings, tools.stripped_body if provider in STRIPS_SCHEMAS else tools.body)
+
+
+def write_body(fields: Mapping[str, Any], tools: bytes | None = None) -> bytes:
+    """A body as JSON, in ASCII, with the definitions as they were written before."""
+    text = _to_json(fields)
+    if "\\ud" in text or "\\uD" in text:  # halves, or pairs: the slow way finds out
+        text = _to_json(sendable(fields))
+    return text.encode() if tools is None else b"".join((text[:-1].encode(), b',"tools":', tools, b"}"))
+
+
+def chat_message(message: Mapping[str, Any], sent_back: Collection[str]) -> dict[str, Any]:
+    """A message as chat completions have it, with those parts of its turn that are sent back."""
+    plain = {key: value for key, value in message.items() if key != "turn"}
+    turn = message.get("turn")
+    if turn is None or turn["api"] != "chat":
+        return plain
+    plain |= {name: value for name, value in turn["message"].items() if name in sent_back}
+    if "tool_calls" in plain:
+        parts = chain(turn["calls"], repeat({}))  # a file may hold fewer
+        plain["tool_calls"] = [
+            {**call, **{name: value for name, value in further.items() if name in sent_back}}
+            for call, further in zip(plain["tool_calls"], parts, strict=False)
+        ]
+    return plain
+
+
+def find_dropped(messages: Sequence[Mapping[str, Any]], api: str, sent_back: Collection[str] = ()) -> tuple[str, ...]:
+    """Names of the parts of earlier turns that are not sent back.
+
+    Args:
+        messages: The conversation.
+        api: That is asked; a turn that came over another one is sent by its text and calls alone.
+        sent_back: Parts that are sent back over chat completions.
+    """
+    dropped: set[str] = set()
+    for turn in filter(None, (message.get("turn") for message in messages)):
+        if turn["api"] != api:
+            dropped.add(f"turns over {turn['api']}")
+        elif api == "chat":
+            dropped.update(name for part in (turn["message"], *turn["calls"]) for name in part if name not in sent_back)
+    return tuple(sorted(dropped))
 
 
 def sampling_fields(sampling: Sampling) -> dict[str, Any]:

@@ -6,18 +6,30 @@ import json
 from collections.abc import Callable, Collection
 from typing import Any
 
-from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Usage
-from toolbelt.providers.direct_answers import has_error, read_text
+from toolbelt.providers.chat import ChatCall, ChatReply, Failure, ModelError, Turn, Usage
+from toolbelt.providers.direct_answers import WHOLE_CONTENT, has_error, read_text
 from toolbelt.providers.provider_errors import clean_message, make_answer_error, remove_secrets
 from toolbelt.providers.reply_forms import find_form
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 """Fields of a message with the model's reasoning, as servers name them."""
+_OF_A_MESSAGE = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "annotations", "audio", "error"}
+)
+_OF_A_CALL = frozenset({"id", "type", "index", "function", "caller"})
+"""Fields that are read, or are no part of what the model said. The caller of a client's tool is always the model."""
 _MOST_TOKENS = 10**12
 """No request has more tokens; a larger reported number is invalid."""
 
 
-def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], hold_seconds: float) -> ChatReply:
+def make_reply(
+    response: Any,
+    latency_seconds: float,
+    secrets: Collection[str],
+    hold_seconds: float,
+    turn: Turn | None = None,
+    dropped: tuple[str, ...] = (),
+) -> ChatReply:
     """Read an answer.
 
     Args:
@@ -25,6 +37,8 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         latency_seconds: Duration of the request.
         secrets: Keys in use; they are removed from the answer, because it is stored.
         hold_seconds: Until there is something left of the provider's limits.
+        turn: The assistant's turn as it came; `None` to find what a message of chat completions has of it.
+        dropped: Names of the parts of earlier turns that were not sent back.
 
     Raises:
         ModelError: by its form (`toolbelt.providers.reply_forms`) the response is no answer.
@@ -65,7 +79,50 @@ def make_reply(response: Any, latency_seconds: float, secrets: Collection[str], 
         latency_seconds=latency_seconds,
         hold_seconds=hold_seconds,
         thoughts=clean(next(filter(None, (read_text(read_field(message, key)) for key in _THOUGHTS)), "")),
+        turn=_clean_turn(find_turn(message) if turn is None else turn, secrets),
+        dropped=dropped,
     )
+
+
+def find_turn(message: Any) -> Turn | None:
+    """What a message of chat completions has beside its text and calls; `None` if nothing.
+
+    litellm puts what it does not know, and the server's own name of the reasoning, into `provider_specific_fields`.
+    """
+    parts = _parts(message, _OF_A_MESSAGE)
+    if WHOLE_CONTENT in parts:
+        parts = {"content": parts[WHOLE_CONTENT]}
+    further = parts.get("provider_specific_fields")
+    if isinstance(further, dict):
+        own = {name: further[name] for name in ("reasoning", "reasoning_details") if further.get(name)}
+        if "reasoning" in own:
+            parts.pop("reasoning_content", None)
+        rest = {
+            name: value
+            for name, value in further.items()
+            if value is not None and name not in own and name not in parts and name != "native_finish_reason"
+        }
+        parts = {name: value for name, value in parts.items() if name != "provider_specific_fields"} | own
+        parts |= {"provider_specific_fields": rest} if rest else {}
+    calls = [_parts(call, _OF_A_CALL) for call in _list(read_field(message, "tool_calls"))]
+    if not parts and not any(calls):
+        return None
+    turn: Turn = {"api": "chat", "message": parts, "calls": calls}
+    return turn if isinstance(message, dict) else json.loads(json.dumps(turn, default=str))
+
+
+def _parts(holder: Any, known: Collection[str]) -> dict[str, Any]:
+    fields = holder if isinstance(holder, dict) else dict(holder) if hasattr(holder, "model_fields_set") else {}
+    return {name: value for name, value in fields.items() if value and name not in known}
+
+
+def _clean_turn(turn: Turn | None, secrets: Collection[str]) -> Turn | None:
+    """As plain JSON, without keys."""
+    if turn is None or not secrets:
+        return turn
+    text = json.dumps(turn)
+    cleaned = remove_secrets(text, secrets)
+    return turn if cleaned == text else json.loads(cleaned)
 
 
 def make_usage(usage: Any, *, is_empty: bool = False) -> Usage:

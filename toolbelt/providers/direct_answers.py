@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from toolbelt.providers.reply_forms import is_failure
 
 _THOUGHTS = re.compile(r"<(?:think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>", re.DOTALL)
+WHOLE_CONTENT = "whole_content"
+"""Field, of our own, of a message whose text began with the model's thoughts: that text."""
 _UNFOLDED = "multi_tool_use.parallel"
 """A call of no tool, in which models of OpenAI's once wrapped several calls."""
 
@@ -30,6 +33,18 @@ def read_body(body: bytes) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise NotAnAnswer("The answer is not a JSON object.")
     return data
+
+
+def objects_in(holder: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """A list of objects in an answer.
+
+    Raises:
+        NotAnAnswer: it is none.
+    """
+    items = holder.get(name)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise NotAnAnswer(f"The answer's {name} is not a list of objects.")
+    return items
 
 
 def normalise(data: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +135,8 @@ def _normalise_choice(choice: dict[str, Any]) -> None:
     if isinstance(content, str) and "reasoning" not in message and "reasoning_content" not in message:
         thoughts = _THOUGHTS.match(content)
         if thoughts is not None:
-            message |= {"content": content[thoughts.end() :], "reasoning_content": thoughts.group()}
+            rest = content[thoughts.end() :]
+            message |= {"content": rest, "reasoning_content": thoughts.group(), WHOLE_CONTENT: content}
     calls = message.get("tool_calls")
     if calls is not None:
         message["tool_calls"] = calls = _unfold(calls)

@@ -1,7 +1,8 @@
 """Where a hosted model is asked, and whether directly: read from its name and the environment, without litellm.
 
 Endpoints that are given by an address, and servers of the user's own, are asked directly if they speak OpenAI's chat
-completions. Where a name leaves a doubt about what litellm would do, the answer is litellm.
+completions. So are Anthropic over its Messages, and OpenAI over its Responses where chat completions lose what a model
+reasons. Where a name leaves a doubt about what litellm would do, the answer is litellm.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from functools import cache
 from types import MappingProxyType
@@ -57,30 +58,43 @@ OLLAMA = frozenset({"ollama", "ollama_chat"})
 
 
 class Api(Enum):
-    """What a model is asked for.
+    """What a model is asked for, and in which form.
 
     Attributes:
+        word: As it is written in `toolbelt.yaml`.
         path: What is added to an address.
         modes: Modes of models that can be asked for it, in litellm's words; `None` where it names none.
         verb: What such a model does.
     """
 
-    CHAT = ("chat/completions", frozenset({None, "chat"}), "chat")
-    EMBEDDINGS = ("embeddings", frozenset({None, "embedding"}), "make embeddings")
+    CHAT = ("chat", "chat/completions", frozenset({None, "chat"}), "chat")
+    MESSAGES = ("messages", "messages", frozenset({None, "chat"}), "chat")
+    RESPONSES = ("responses", "responses", frozenset({None, "chat", "responses"}), "chat")
+    EMBEDDINGS = ("embeddings", "embeddings", frozenset({None, "embedding"}), "make embeddings")
 
-    def __init__(self, path: str, modes: frozenset[str | None], verb: str) -> None:
+    def __init__(self, word: str, path: str, modes: frozenset[str | None], verb: str) -> None:
+        self.word = word
         self.path = path
         self.modes = modes
         self.verb = verb
 
 
 _ADDRESSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"), "ollama_chat": ("OLLAMA_API_BASE",)}
+    {
+        "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+        "ollama_chat": ("OLLAMA_API_BASE",),
+    }
 )
 """Variables with the address of a provider, where they are not `PROVIDER_API_BASE` alone; the first that is set."""
 _DEFAULT_ADDRESSES: Mapping[str, str] = MappingProxyType(
     {"llamafile": "http://127.0.0.1:8080/v1", **dict.fromkeys(OLLAMA, "http://localhost:11434")}
 )
+_OWN_ADDRESSES: Mapping[str, str] = MappingProxyType(
+    {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+)
+"""Of vendors that are asked directly over an API of theirs."""
+_ANTHROPIC_VERSION = "2023-06-01"
 _KEYS: Mapping[str, str] = MappingProxyType({"custom_openai": "OPENAI_API_KEY", "ollama_chat": "OLLAMA_API_KEY"})
 """Variables with the key of a provider, where that is not `PROVIDER_API_KEY`."""
 _ACCOUNT_HEADERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -90,6 +104,8 @@ _ACCOUNT_HEADERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What litellm's client of OpenAI's API sends where it is set."""
+_ANY_ONE_WILL_DO = frozenset({"gemini"})
+"""Providers that need only one of their variables."""
 _PORTS: Mapping[str, int] = MappingProxyType({"http": 80, "https": 443})
 _TRANSLATED = re.compile(r"(^|/)(o\d|gpt-?([5-9]|\d\d)|gpt-[\w.-]*(audio|search))", re.IGNORECASE)
 """Models of OpenAI's whose settings litellm renames or refuses, such as `max_tokens`."""
@@ -123,19 +139,27 @@ _PUBLIC_HOSTS = frozenset(
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address that is asked over OpenAI's API.
+    """An address that is asked directly.
 
     Attributes:
         model: As the endpoint knows it.
         provider: litellm's name of it.
         url: Where requests are posted, without user name and password.
         headers: Sent with every request; the key is among them.
+        api: In which form it is asked.
+        output_limit: Tokens of the model's longest answer; `None` if unknown.
+        reasons: Whether the model is known to reason.
+        has_budgets: Whether it is given a budget of tokens for its reasoning, and no effort.
     """
 
     model: str
     provider: str
     url: str
     headers: Mapping[str, str] = field(repr=False)
+    api: Api = Api.CHAT
+    output_limit: int | None = None
+    reasons: bool = False
+    has_budgets: bool = False
 
 
 def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api = Api.CHAT) -> Endpoint | None:
@@ -153,6 +177,26 @@ def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api =
     check_name(name)
     if api_base is not None:
         check_address(api_base)
+    facts = find_facts(name, table)
+    own_api = find_own_api(name, api_base, table) if api is Api.CHAT else None
+    if own_api is not None:
+        provider = facts.provider or name.partition("/")[0]
+        own_address = _OWN_ADDRESSES.get(provider)
+        address = api_base or find_address(provider) or own_address
+        if address is None:
+            raise ToolbeltError(
+                f"{visible(name)} is to be asked over {own_api.word}, and has no address: give its API base, such as "
+                "http://127.0.0.1:8000/v1."
+            )
+        check_address(address)
+        variable = f"{provider.upper()}_API_KEY"
+        key = _find_key(name, variable)
+        if not key and address == own_address and not _find_token(provider):
+            raise ToolbeltError(describe_missing(name, provider, (variable,)))
+        made = _make_endpoint(name.removeprefix(f"{provider}/"), provider, address, key, own_api)
+        has_budgets = provider == "anthropic" and facts.default_effort == "none"  # an older Claude
+        reasons = bool(facts.reasoning)
+        return replace(made, output_limit=facts.output_limit, reasons=reasons, has_budgets=has_budgets)
     served = _find_served(name, api_base, table, api)
     if served is None:
         return None
@@ -163,19 +207,53 @@ def find_endpoint(name: str, api_base: str | None, table: ModelTable, api: Api =
     if _is_public(address) or (provider in ("openai", "custom_openai") and _TRANSLATED.search(model)):
         return None
     modes = api.modes | {"completion"} if provider in OLLAMA else api.modes  # any of its models chats
-    if any(find_facts(known, table).mode not in modes for known in (name, model)):
+    if any(known.mode not in modes for known in (facts, find_facts(model, table))):
         return None
     check_address(address)
-    variable = _KEYS.get(provider, f"{provider.upper()}_API_KEY")
+    key = _find_key(name, _KEYS.get(provider, f"{provider.upper()}_API_KEY"))
+    return _make_endpoint(model, provider, address, key, api)
+
+
+def find_own_api(name: str, api_base: str | None, table: ModelTable) -> Api | None:
+    """Messages or Responses where a model is asked directly over it; `None` for chat completions and litellm.
+
+    Args:
+        name: Of the model, as on the command line.
+        api_base: Its address as on the command line.
+        table: What is known of models.
+    """
+    facts = find_facts(name, table)
+    api = {each.word: each for each in (Api.MESSAGES, Api.RESPONSES)}.get(facts.api or "")
+    if api is None or os.environ.get("USE_LITELLM_PROXY", "").strip() or facts.mode not in api.modes:
+        return None
+    if facts.sources.get("api", "").startswith("toolbelt.yaml") or api is Api.MESSAGES:
+        return api
+    # A server of the user's may be asked for a model of that name, and speak chat completions alone.
+    address = api_base or find_address(facts.provider or "") or _OWN_ADDRESSES["openai"]
+    host = (urlsplit(address).hostname or "").lower()
+    return api if host == "api.openai.com" or host.endswith(".api.openai.com") else None
+
+
+def _find_key(name: str, variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if key and not is_sendable(os.environ[variable]):
         refuse_unsendable(name, [variable])
-    return _make_endpoint(model, provider, address, key, api)
+    return key
+
+
+def _find_token(provider: str) -> str:
+    """A token that Anthropic takes in place of a key."""
+    token = os.environ.get("ANTHROPIC_AUTH_TOKEN", "").strip() if provider == "anthropic" else ""
+    return token if is_sendable(token) else ""
 
 
 def _make_endpoint(model: str, provider: str, address: str, key: str, api: Api) -> Endpoint:
     parts = urlsplit(address)
     headers = {"Authorization": f"Bearer {key or PLACEHOLDER_KEY}", "Content-Type": "application/json"}
+    if api is Api.MESSAGES:
+        headers = {"anthropic-version": _ANTHROPIC_VERSION, "Content-Type": "application/json"}
+        token = "" if key else _find_token(provider)
+        headers |= {"Authorization": f"Bearer {token}"} if token else {"x-api-key": key or PLACEHOLDER_KEY}
     account, at_sign, host = parts.netloc.rpartition("@")
     if at_sign:
         headers["Authorization"] = f"Basic {b64encode(unquote(account).encode()).decode()}"
@@ -184,10 +262,10 @@ def _make_endpoint(model: str, provider: str, address: str, key: str, api: Api) 
         if provider == "openai" and (value := next(stated, "")):
             headers[header] = value
     path = parts.path.rstrip("/")
-    if provider in OLLAMA and not path.endswith("/v1"):
+    if (provider in OLLAMA or api is Api.MESSAGES) and not path.endswith("/v1"):
         path += "/v1"
     path = f"{path}/{api.path}"
-    return Endpoint(model, provider, parts._replace(netloc=host, path=path, fragment="").geturl(), headers)
+    return Endpoint(model, provider, parts._replace(netloc=host, path=path, fragment="").geturl(), headers, api)
 
 
 def _find_served(name: str, api_base: str | None, table: ModelTable, api: Api) -> tuple[str, str] | None:
@@ -275,6 +353,14 @@ def check_address(api_base: str) -> None:
     for api in Api:
         if parts.path.rstrip("/").endswith(f"/{api.path}"):
             raise ToolbeltError(f"API base {shown!r}: leave out /{api.path}, which is added to it.")
+
+
+def describe_missing(name: str, provider: str, missing: Sequence[str]) -> str:
+    """The sentence for keys that are not set."""
+    names = (" or " if provider in _ANY_ONE_WILL_DO else " and ").join(missing)
+    blank = [variable for variable in missing if variable in os.environ and not os.environ[variable].strip()]
+    note = f" Set, but blank: {', '.join(blank)}." if blank else ""
+    return f"{visible(name)} needs {names}, in the environment or in a .env here.{note}"
 
 
 def is_sendable(key: str) -> bool:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from toolbelt.providers.answer import Answer
 from toolbelt.providers.chat import ChatReply, ChatRequest, Sampling, ToolDefinitions
-from toolbelt.providers.chat_body import STRIPS_SCHEMAS, choice_field, sampling_fields, sendable
+from toolbelt.providers.chat_body import (
+    SENT_BACK,
+    SENT_BACK_DIRECTLY,
+    STRIPS_SCHEMAS,
+    chat_message,
+    choice_field,
+    find_dropped,
+    sampling_fields,
+    sendable,
+)
 from toolbelt.providers.chat_reply import make_reply
 from toolbelt.providers.known_keys import PLACEHOLDER_KEY
 from toolbelt.providers.litellm_calls import LitellmCalls
@@ -17,6 +27,20 @@ from toolbelt.providers.litellm_calls import LitellmCalls
 _A_TOOL = ToolDefinitions(
     ({"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}},)
 )
+_TRANSLATED = frozenset({"reasoning_content", "thinking_blocks", "provider_specific_fields"})
+"""Parts of a turn that litellm puts into another API's form: thinking with its signatures, and signatures of calls."""
+_SENT_BACK: Mapping[str, Collection[str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("anthropic", "bedrock", "bedrock_converse", "databricks", "gemini", "vertex_ai"), _TRANSLATED),
+        **dict.fromkeys(("azure_ai", "ollama_chat", "vertex_ai_beta"), _TRANSLATED),
+        **dict.fromkeys(("cerebras", "cohere", "cohere_chat", "mistral"), ()),
+    }
+)
+"""Parts of a turn that are sent back, by provider, where these are not `SENT_BACK`.
+
+Of Mistral's and Cohere's reasoning litellm keeps only the text, which their APIs do not take; nor does Cerebras. All
+others speak OpenAI's form: litellm sends them every field of a message as it is, so that its own must not be in it.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +89,10 @@ class LitellmClient:
         """Ask once; raises `ModelError` and nothing else."""
         from toolbelt.providers import litellm_loading
 
-        return await self._calls.call(litellm_loading.complete, self._arguments(request), self._read)
+        dropped = find_dropped(request.messages, "chat", self._sent_back)
+        return await self._calls.call(
+            litellm_loading.complete, self._arguments(request), lambda answer: self._read(answer, dropped)
+        )
 
     def map_settings(self, sampling: Sampling) -> Mapping[str, Any]:
         """The settings as litellm would send them with a tool, by the provider's names; nothing is sent.
@@ -81,8 +108,14 @@ class LitellmClient:
         """Release the connections, and litellm's clients if no other model uses this loop."""
         await self._calls.close()
 
-    def _read(self, answer: Answer) -> ChatReply:
-        reply = make_reply(answer.data, answer.seconds, answer.keys, answer.hold_seconds)
+    @property
+    def _sent_back(self) -> Collection[str]:
+        if self._route.passes_tools_on:
+            return SENT_BACK_DIRECTLY
+        return _SENT_BACK.get(self._route.provider, SENT_BACK)
+
+    def _read(self, answer: Answer, dropped: tuple[str, ...]) -> ChatReply:
+        reply = make_reply(answer.data, answer.seconds, answer.keys, answer.hold_seconds, dropped=dropped)
         # For some litellm puts its own name of the provider before the model's.
         served_by = reply.served_by.removeprefix(f"{self._route.provider}/" if self._route.passes_tools_on else "")
         return replace(reply, served_by=served_by)
@@ -92,7 +125,7 @@ class LitellmClient:
         route, sampling = self._route, request.sampling
         arguments: dict[str, Any] = {
             "model": route.model,
-            "messages": [sendable(message) for message in request.messages],
+            "messages": [sendable(chat_message(message, self._sent_back)) for message in request.messages],
         }
         if route.api_base is not None:
             arguments["api_base"] = route.api_base

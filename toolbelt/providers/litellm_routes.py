@@ -16,6 +16,7 @@ from toolbelt.providers.endpoints import (
     Api,
     check_address,
     check_name,
+    describe_missing,
     is_sendable,
     refuse_unsendable,
 )
@@ -35,8 +36,6 @@ _OTHER_CREDENTIALS = frozenset(
     {"bedrock", "bedrock_converse", "sagemaker", "sagemaker_chat", "vertex_ai", "vertex_ai_beta"}
 )
 """Clouds with their own kinds of credentials, in many places."""
-_ANY_ONE_WILL_DO = frozenset({"gemini"})
-"""Providers that need only one of their variables."""
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {"huggingface": "HF_TOKEN", "together_ai": "TOGETHER_API_KEY", "fireworks_ai": "FIREWORKS_API_KEY"}
 )
@@ -79,7 +78,7 @@ def find_route(name: str, api_base: str | None, table: ModelTable, api: Api = Ap
     unfit = [variable for variable in unfit if variable in concerned]
     refuse_unsendable(name, unfit)
     if missing and not own_endpoint:
-        raise ToolbeltError(_describe_missing(name, provider, missing))
+        raise ToolbeltError(describe_missing(name, provider, missing))
     if provider in _OWN_SERVERS and not (place or api_base):
         raise ToolbeltError(
             f"{visible(name)} is a model of a server of your own: give its API base, such as http://127.0.0.1:8000/v1."
@@ -143,10 +142,3 @@ def _missing_variables(litellm: Any, model: str, provider: str, place: str | Non
         guess = f"{provider.upper()}_API_KEY"
         return () if os.environ.get(guess) else (guess,)
     return needed
-
-
-def _describe_missing(name: str, provider: str, missing: Sequence[str]) -> str:
-    names = (" or " if provider in _ANY_ONE_WILL_DO else " and ").join(missing)
-    blank = [variable for variable in missing if variable in os.environ and not os.environ[variable].strip()]
-    note = f" Set, but blank: {', '.join(blank)}." if blank else ""
-    return f"{visible(name)} needs {names}, in the environment or in a .env here.{note}"

@@ -10,6 +10,8 @@ The table was written by many hands. What follows was seen in it, and decides ho
   charges for these has a cache.
 - `supports_sampling_params` and `supports_forced_tool_use` are false where a model refuses a temperature or a forced
   call. Effort has a flag for each level, or a list of levels; four in five models that reason have neither.
+- `supported_endpoints` names the Responses API for models of OpenAI's that reason, and for others. Over chat
+  completions the first lose their reasoning between requests, or refuse tools; the others lose nothing.
 - `max_output_tokens` is as large as the window for a third of the models, so that it is no reserve.
 """
 
@@ -52,7 +54,7 @@ _LOCAL: Mapping[str, ModelFacts] = MappingProxyType(
 _FILE_NAME = "model-facts.json"
 _OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", BY_RULES, "default"
 _NUMBERS = (int, float)
-_OF_THE_PROVIDER = frozenset({"caching", "prices"})
+_OF_THE_PROVIDER = frozenset({"api", "caching", "prices"})
 """Facts about a model's provider, not about the model."""
 
 
@@ -74,6 +76,7 @@ class _Entry(NamedTuple):
     alias_of: str | None
     deprecation_date: str | None
     successor: str | None
+    over_responses: bool | None
 
 
 def find_facts(model: str, table: ModelTable) -> ModelFacts:
@@ -145,7 +148,7 @@ class _Gathered:
 
     def learn_own(self, own: ProjectModel, source: str, left_out: frozenset[str]) -> None:
         self.learn("tool_calling", own.calls_tools, source)
-        for key in ("parallel_calls", "tool_choice", "caching", "prices"):
+        for key in ("api", "parallel_calls", "tool_choice", "caching", "prices"):
             if key not in left_out:
                 self.learn(key, getattr(own, key), source)
         for key in ("context_window", "output_limit", "output_reserve", "max_tools", "efforts", "sampling", "toolset"):
@@ -160,6 +163,7 @@ class _Gathered:
             self.learn("parallel_calls", entry.parallel_calls, source)
             self.learn("tool_choice", entry.tool_choice, source)
         if not left_out:
+            self.learn("api", "responses" if entry.over_responses else None, source)
             self.learn("caching", entry.caching, source)
             self.learn("prices", entry.prices and _prices(entry.prices), source)
 
@@ -193,6 +197,8 @@ class _Gathered:
         if self._facts.get("tool_calling") is False:  # then neither several at once, nor when told to
             for key in ("parallel_calls", "tool_choice"):
                 self._facts[key], self._sources[key] = False, self._sources["tool_calling"]
+        if self._facts.get("provider") == "anthropic":
+            self.learn("api", "messages", self._sources["provider"])
         reserve = default_reserve(self._facts.get("context_window"), self._facts.get("output_limit"))
         self.learn("output_reserve", reserve, _DEFAULT)
         self.learn("max_tools", find_max_tools(self._make(model, known_as)), _RULES)
@@ -243,6 +249,7 @@ def _entry(entry: object) -> _Entry:
         _text(entry, "alias_of"),
         day if _is_day(day := _text(entry, "deprecation_date")) else None,
         _text(entry, "successor_model"),
+        _is_over_responses(entry),
     )
 
 
@@ -267,6 +274,14 @@ def _default_effort(entry: Mapping[str, Any]) -> str | None:
 
 _CLAUDE = ("anthropic", "vertex_ai-anthropic_models")
 _THINKS_BY_ITSELF = ("supports_adaptive_thinking", "thinking_on_by_default", "thinking_always_on")
+
+
+def _is_over_responses(entry: Mapping[str, Any]) -> bool | None:
+    if entry.get("litellm_provider") != "openai":
+        return None
+    endpoints = entry.get("supported_endpoints")
+    has_both = isinstance(endpoints, list) and "/v1/responses" in endpoints
+    return entry.get("mode") == "responses" or (has_both and entry.get("supports_reasoning") is True)
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str | None:
@@ -294,8 +309,9 @@ def _is_sound(value: object) -> bool:
     # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
     if type(value) is not list or len(value) != len(_Entry._fields):
         return False
-    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, alias, day, successor = value
+    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, *names, over_responses = value
     reasons, efforts, default_effort, sampling = reasoning
+    alias, day, successor = names
     return (
         (mode is None or type(mode) is str)
         and (window is None or (type(window) is int and window > 0))
@@ -316,6 +332,7 @@ def _is_sound(value: object) -> bool:
         and (alias is None or type(alias) is str)
         and (day is None or (type(day) is str and _is_day(day)))
         and (successor is None or type(successor) is str)
+        and (over_responses is None or over_responses is True or over_responses is False)
     )
 
 

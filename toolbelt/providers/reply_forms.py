@@ -68,7 +68,7 @@ REPLY_FORMS = (
         "length",
         words=_words(
             "length max_tokens max_output_tokens max_completion_tokens model_length token_limit compaction "
-            "model_context_window_exceeded error_limit incomplete pause_turn repetition"
+            "max_messages model_context_window_exceeded error_limit incomplete pause_turn repetition"
         ),
     ),
     ReplyForm(

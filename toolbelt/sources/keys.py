@@ -26,6 +26,7 @@ class Kind(Enum):
     ARGUMENTS = "a list of texts"
     VALUES = "a mapping from names to texts"
     FIELDS = "a mapping of plain values"
+    API = "chat, messages or responses"
     SPLIT = "a mapping that names how the tools are grouped"
     SWITCHES = "a mapping from toolkits and tools to true or false, or the name of a file with one"
 

@@ -10,6 +10,7 @@ from toolbelt.catalog.ranking.spec import RankKind
 from toolbelt.catalog.tokens import TOKENIZER_NAMES
 from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG
 from toolbelt.loadouts.reader import LOADOUT_KEYS
+from toolbelt.models.facts import APIS
 from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.models.recommended import PATTERN
 from toolbelt.search.presets import PRESETS
@@ -145,7 +146,7 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             return _name("string", "null") | ({"pattern": PATTERN} if kind is Kind.TOOLSET else {})
         case Kind.PROSE | Kind.SWITCH:
             return {"type": ["string" if kind is Kind.PROSE else "boolean", "null"]}
-        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT | Kind.FIELDS:
+        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT | Kind.FIELDS | Kind.API:
             return _WHOLE[kind]
         case Kind.NAMES:
             return {"type": ["array", "null"], "items": _name("string"), "uniqueItems": True}
@@ -176,6 +177,7 @@ _WHOLE: Mapping[Kind, dict[str, Any]] = {
     },
     Kind.SPLIT: split_schema(),
     Kind.FIELDS: {"type": ["object", "null"]},
+    Kind.API: {"enum": [*APIS, None]},
 }
 _SWITCHES = {"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}
 

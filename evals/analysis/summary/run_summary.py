@@ -314,6 +314,7 @@ class RunSummary:
         responses: Of each model that is asked over a response cache, which answers were recorded and which asked.
         encoded_twice: Answers with arguments that were encoded twice, and were read.
         impossible: Answers whose reported tokens cannot be, and count as not reported.
+        dropped: Answers of models that were not shown all parts of their own earlier turns.
     """
 
     run: str
@@ -344,6 +345,7 @@ class RunSummary:
     responses: tuple[ModelResponses, ...] = ()
     encoded_twice: int = 0
     impossible: int = 0
+    dropped: int = 0
 
     def __repr__(self) -> str:
         return f"<RunSummary of {self.run} of {self.dataset}: {self.status}, {self.outline}>"

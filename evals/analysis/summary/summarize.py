@@ -25,7 +25,7 @@ from toolbelt.evals.analysis.summary.rates import (
 from toolbelt.evals.analysis.summary.responses import ModelResponses, read_responses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
 from toolbelt.evals.running.overflow import read_left_out, read_model_limits
-from toolbelt.evals.running.reply_faults import ENCODED_TWICE, IMPOSSIBLE
+from toolbelt.evals.running.reply_faults import DROPPED, ENCODED_TWICE, IMPOSSIBLE
 from toolbelt.evals.scoring.outcome import Ending, Outcome
 from toolbelt.views.json_values import to_json
 
@@ -88,9 +88,9 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         reasons = find_reasons(connection, run)
         responses = read_responses(connection, run, len(planned))
         odd = connection.execute(
-            "SELECT total(message LIKE ?2), total(message LIKE ?3) FROM requests "
+            "SELECT total(message LIKE ?2), total(message LIKE ?3), total(message LIKE ?4) FROM requests "
             "WHERE run = ?1 AND failure IS NULL AND message <> ''",
-            (run, f"%{ENCODED_TWICE}%", f"%{IMPOSSIBLE}%"),
+            (run, f"%{ENCODED_TWICE}%", f"%{IMPOSSIBLE}%", f"%{DROPPED}%"),
         ).fetchone()
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
         created, stored_status, reason, text = head
@@ -115,7 +115,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
     )
     tokenizers = {arm.model: arm.tokenizer for arm in arms if arm.tokenizer}
     summary = _run(run, created, status or stored_status, reason, plan, arms, tokenizers, responses)
-    return replace(summary, encoded_twice=int(odd[0]), impossible=int(odd[1]))
+    return replace(summary, encoded_twice=int(odd[0]), impossible=int(odd[1]), dropped=int(odd[2]))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,136 @@
+"""Every body that is sent directly is one of the vendor's, by the types of its own SDK (rule X1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import cycle
+from typing import Any
+
+import pytest
+
+from tests.providers.vendor_asking import HELLO, MODELS, ask, offer_of
+from tests.servers.vendors import Json, VendorServer, completion, message, response, vendor_server
+from toolbelt.catalog import Tool
+from toolbelt.evals.conversation import Conversation, Exchange, Message, Reply, ToolUse
+from toolbelt.providers.chat import Sampling
+
+ANSWERS: Mapping[str, Callable[[], Json]] = {"messages": message, "responses": response, "chat": completion}
+TEXT = {"type": "string"}
+SCHEMAS: tuple[dict[str, Any], ...] = (
+    {},
+    {"type": "object"},
+    {"type": "object", "properties": {}},
+    {"properties": {"a": TEXT}},
+    {"type": "object", "properties": {"a": TEXT}, "required": ["a"]},
+    {"type": "object", "properties": {"a": TEXT}, "required": [], "additionalProperties": False},
+    {"type": "object", "properties": {"a": {"type": ["string", "null"]}}},
+    {"type": "object", "properties": {"a": {"enum": ["x", 1, None, True]}}},
+    {"type": "object", "properties": {"a": {"const": 4}}},
+    {"type": "object", "properties": {"a": {"anyOf": [TEXT, {"type": "integer"}]}}},
+    {"type": "object", "properties": {"a": {"oneOf": [TEXT, {"type": "array", "items": TEXT}]}}},
+    {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}], "properties": {"a": TEXT, "b": TEXT}},
+    {"type": "object", "properties": {"a": {"$ref": "#/$defs/d"}}, "$defs": {"d": {"type": "object"}}},
+    {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "title": "T"},
+    {"type": "object", "properties": {"strict": {"type": "boolean"}, "$schema": TEXT, "": TEXT}},
+    {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "array", "items": TEXT}}}},
+    {"type": "object", "properties": {"a": {"type": "number", "minimum": -1e300, "default": 0.1}}},
+    {"type": "object", "patternProperties": {"^x-": TEXT}, "propertyNames": {"maxLength": 9}},
+    {"type": "object", "properties": {"naïve 😀": {"type": "string", "pattern": "^\\d+$", "description": "é"}}},
+    {"type": "object", "properties": {"a": True, "b": {}}},
+    {"type": "object", "examples": [{"a": 1}], "deprecated": True, "x-own": [1, {"y": None}]},
+)
+TOOLS = tuple(
+    Tool(name=f"tool_{number}-{kind}", description=text, parameters=schema)
+    for kind, text in (("plain", ""), ("told", 'Does "it".\n\tAnd\u2028more \ud83d\ude00'))
+    for number, schema in enumerate(SCHEMAS)
+)
+SETTINGS = (
+    Sampling(),
+    Sampling(temperature=0.0),
+    Sampling(temperature=1.0, seed=7),
+    Sampling(tool_choice="auto"),
+    Sampling(tool_choice="required"),
+    Sampling(tool_choice="none"),
+    Sampling(tool_choice="tool_1-told"),
+    Sampling(max_tokens=99),
+    Sampling(effort="low"),
+    Sampling(effort="high", max_tokens=20_000),
+    Sampling(0.5, 7, "required", 100, "max"),
+    Sampling(params={"top_p": 0.9}),
+)
+USE, BROKEN = ToolUse.from_text("call 1/é", "tool_1-told", '{"a": "b"}'), ToolUse.from_text("c2", "tool_2-told", "{")
+CONVERSATIONS: tuple[tuple[Message, ...], ...] = (
+    HELLO,
+    ({"role": "system", "content": "Be short."}, *HELLO, {"role": "user", "content": "More."}),
+    tuple(Conversation(HELLO, (Exchange(Reply("Both.", (USE, BROKEN)), ("a", ""), "and?"),)).to_messages()),
+    tuple(Conversation(HELLO, (Exchange(Reply("", (USE,)), ("half: \ud800",)),)).to_messages()),
+    (*HELLO, {"role": "assistant", "content": "Yes. "}, {"role": "user", "content": [{"type": "text", "text": "x"}]}),
+    ({"role": "developer", "content": "Be kind."}, {"role": "user", "content": "half: \ud800"}),
+    ({"role": "system", "content": ""}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Begin"}),
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[VendorServer]:
+    with pytest.MonkeyPatch.context() as patch, vendor_server() as running:
+        patch.setenv("ANTHROPIC_API_KEY", "sk-ant-of-a-test")
+        patch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+        yield running
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("api", MODELS)
+def test_X1_every_body_is_accepted_by_the_types_of_the_vendors_sdk(
+    api: str, settings: Sampling, server: VendorServer
+) -> None:
+    server.answer = lambda body: ANSWERS[api]()
+    offers = (offer_of(), offer_of(*TOOLS))
+    for messages, offer in zip(CONVERSATIONS, cycle(offers[::-1]), strict=False):
+        ask(server, api, messages, offer=offer, sampling=settings)  # else it is a `ModelError`
+        ends = {"messages": "/v1/messages", "responses": "/v1/responses", "chat": "/v1/chat/completions"}
+        assert server.paths[-1] == ends[api]
+        assert len(server.bodies[-1].get("tools", ())) == len(offer.tools)
+
+
+def test_X1_a_key_goes_to_each_vendor_as_it_wants_it(server: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.answer = lambda body: message()
+    ask(server, "messages")
+    assert (server.headers["x-api-key"], server.headers["anthropic-version"]) == ("sk-ant-of-a-test", "2023-06-01")
+    assert "Authorization" not in server.headers
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-a-test")
+    ask(server, "messages")
+    assert server.headers["Authorization"] == "Bearer token-of-a-test"
+    server.answer = lambda body: response()
+    ask(server, "responses")
+    assert server.headers["Authorization"] == "Bearer sk-of-a-test"
+
+
+def test_X1_what_is_left_out_would_mean_something_else(server: VendorServer) -> None:
+    """Responses takes a schema without `strict` as a strict one, and stores answers at the vendor."""
+    server.answer = lambda body: response()
+    ask(server, "responses", offer=offer_of(*TOOLS))
+    body = server.bodies[-1]
+    assert {tool["strict"] for tool in body["tools"]} == {False}
+    assert body["store"] is False
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "fields"),
+    [
+        pytest.param("claude-opus-5-5", "max", {"thinking": {"type": "adaptive"}, "output_config": {"effort": "max"}}),
+        pytest.param("claude-haiku-5-5", "none", {"thinking": {"type": "disabled"}}),
+        pytest.param("claude-haiku-4-5", "low", {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+        pytest.param("claude-haiku-4-5", "none", {}),
+    ],
+)
+def test_an_effort_is_said_as_the_model_takes_it(
+    model: str, effort: str, fields: dict[str, Any], server: VendorServer
+) -> None:
+    server.answer = lambda body: message()
+    ask(server, "messages", model=f"anthropic/{model}", sampling=Sampling(effort=effort))
+    assert {name: server.bodies[-1].get(name) for name in ("thinking", "output_config")} == {
+        "thinking": None,
+        "output_config": None,
+        **fields,
+    }
