@@ -309,9 +309,8 @@ def _is_sound(value: object) -> bool:
     # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
     if type(value) is not list or len(value) != len(_Entry._fields):
         return False
-    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, *names, over_responses = value
+    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, alias, day, successor, apart = value
     reasons, efforts, default_effort, sampling = reasoning
-    alias, day, successor = names
     return (
         (mode is None or type(mode) is str)
         and (window is None or (type(window) is int and window > 0))
@@ -332,7 +331,7 @@ def _is_sound(value: object) -> bool:
         and (alias is None or type(alias) is str)
         and (day is None or (type(day) is str and _is_day(day)))
         and (successor is None or type(successor) is str)
-        and (over_responses is None or over_responses is True or over_responses is False)
+        and (apart is None or apart is True or apart is False)
     )
 
 
