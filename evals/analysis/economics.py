@@ -177,7 +177,7 @@ def _priced(bill: Bill, arm: ArmSummary, rates: Rates | None, caching: Caching) 
     usd = (
         bill.fresh_tokens * fresh
         + bill.read_tokens * rates.cached_read
-        + (arm.completion_tokens or 0.0) * rates.completion
+        + rates.answer_usd(arm.completion_tokens or 0.0, arm.reasoning_tokens or 0.0)
     )
     rebilled = bill.rebilled_tokens * max(0.0, fresh - rates.cached_read)
     return Bill(bill.fresh_tokens, bill.read_tokens, bill.rebilled_tokens, usd, rebilled)

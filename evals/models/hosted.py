@@ -43,6 +43,7 @@ class PricedModel:
             usage.completion_tokens,
             usage.cached_read_tokens or 0,
             usage.cached_write_tokens or 0,
+            usage.reasoning_tokens or 0,
         )
 
     async def close(self) -> None:

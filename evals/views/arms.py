@@ -30,6 +30,7 @@ SCORED = Column(
 )
 
 _INVALIDATED = "invalidated tokens"
+_ANSWER, _REASONING = "answer tokens", "reasoning tokens"
 _RANK = "mean rank"
 _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
@@ -114,6 +115,18 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
         ),
         lambda arm: Tokens(arm.invalidated_tokens),
     ),
+    (
+        Column(
+            _ANSWER,
+            "Of all answers, as the provider reported them; mean.",
+            "answer\ntokens",
+        ),
+        lambda arm: Tokens(arm.completion_tokens),
+    ),
+    (
+        Column(_REASONING, "Of the answer tokens, spent on reasoning; mean.", "of them\nreasoning"),
+        lambda arm: Tokens(arm.reasoning_tokens),
+    ),
     (Column("requests", "Calls of the model's API; mean.", "re-\nquests"), lambda arm: Amount(arm.requests)),
     (
         Column("cost per trial", "In US dollars, retries included; mean.", "cost\n/trial", has_bar=True),
@@ -130,13 +143,15 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
 
 
 def arms_table(summary: RunSummary) -> Table:
-    """Arms × measures; those of changed tool lists, of searches and of what was too long are columns where there were
-    any.
-    """
+    """Arms × measures; those of what not every run has, such as reasoning, are columns where there was any."""
     has_changes = any(arm.invalidated_tokens for arm in summary.arms)
     has_ranks = any(arm.mean_rank is not None for arm in summary.arms)
     is_cut = any(arm.too_long for arm in summary.arms)
-    optional = ((_INVALIDATED, has_changes), (_RANK, has_ranks), (OF_ASKED.name, is_cut))
+    reasons = any(arm.reasoning_tokens for arm in summary.arms)
+    optional = (
+        *((_INVALIDATED, has_changes), (_RANK, has_ranks), (OF_ASKED.name, is_cut)),
+        *((_ANSWER, reasons), (_REASONING, reasons)),
+    )
     left_out = {name for name, wanted in optional if not wanted}
     measures = [(column, cell) for column, cell in _MEASURES if column.name not in left_out]
     rows = (Row(arm.toolset_label, tuple(cell(arm) for _, cell in measures), arm.model) for arm in summary.arms)

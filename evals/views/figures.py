@@ -126,9 +126,11 @@ def truncated_line(summary: RunSummary) -> str | None:
         return None
     limit = summary.settings.get("max_tokens")
     above = f" above {limit:,}" if isinstance(limit, int) else ""
+    reasons = any(arm.reasoning_tokens for arm in summary.arms if arm.truncated.numerator)
+    less = ", which reasoning counts towards, or ask for less --effort" if reasons else ""
     return (
         f"The token limit cut answers before their calls were complete, which count as wrong: {_counts(cut)}. "
-        f"Raise --max-tokens{above}."
+        f"Raise --max-tokens{above}{less}."
     )
 
 

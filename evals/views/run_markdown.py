@@ -62,8 +62,8 @@ _READING = """\
   up or cut are not among them. **hallucinated**: a tool was called that is in no catalog.
 - **definition tokens**: the tool definitions at the first request, estimated. **prompt tokens**: all of the
   prompt over all requests, as the provider reported it; `~` marks an estimate where it did not report that of every
-  trial. **invalidated tokens**: of the prefix that changes of the tool list made uncacheable, over all requests,
-  estimated.
+  trial. **reasoning tokens** are among the **answer tokens**. **invalidated tokens**: of the prefix that changes of the
+  tool list made uncacheable, over all requests, estimated.
 - Tokens, requests and cost are means over the scored trials. A trial that ended with `error` or `context_overflow` says
   nothing about the choice made: it is in no rate, and **scored / planned** says how many are. But arms are ranked, and
   compared with each other, by **right of asked**: there what was too long for the model is not right.

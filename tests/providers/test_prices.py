@@ -28,6 +28,7 @@ MODELS = [
     "groq/openai/gpt-oss-20b",
     "deepseek/deepseek-chat",
     "dashscope/qwen-flash",
+    "dashscope/qwen-turbo",
     "azure/gpt-4o",
     "bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0",
     "together_ai/meta-llama/Llama-3.3-70B-Instruct-Turbo",
@@ -44,22 +45,22 @@ USAGES = [
     pytest.param((200_001, 50, 100_000, 1_000), id="just-above-it"),
     pytest.param((900_000, 5_000, 0, 0), id="long"),
     pytest.param((0, 0, 0, 0), id="nothing"),
+    pytest.param((1_000, 500, 0, 0, 400), id="reasoning"),
 ]
 
 
 @pytest.mark.parametrize("counts", USAGES)
 @pytest.mark.parametrize("model", MODELS)
-def test_E6_a_request_costs_what_litellm_says(
-    model: str, counts: tuple[int, int, int, int], shared_cache: Path
-) -> None:
+def test_E6_a_request_costs_what_litellm_says(model: str, counts: tuple[int, ...], shared_cache: Path) -> None:
     from toolbelt.providers.litellm_loading import load_litellm
 
     litellm = load_litellm()
-    prompt, completion, read, written = counts
+    prompt, completion, read, written, *reasoning = counts
     usage = litellm.Usage(
         prompt_tokens=prompt,
         completion_tokens=completion,
         total_tokens=prompt + completion,
+        completion_tokens_details={"reasoning_tokens": reasoning[0]} if reasoning else None,
         prompt_tokens_details={"cached_tokens": read, "cache_creation_tokens": written} if read or written else None,
     )
     theirs = sum(litellm.cost_per_token(model=model, prompt_tokens=prompt, usage_object=usage))
@@ -131,10 +132,14 @@ def test_an_entry(entry: object, steps: object, tmp_path: Path) -> None:
     ("own", "steps"),
     [
         pytest.param(
-            ProjectModel("m", prices=ModelPrices(1, 2, 0.5, 1.5)), ((0, (1e-6, 2e-6, 5e-7, 1.5e-6)),), id="of-a-million"
+            ProjectModel("m", prices=ModelPrices(1, 2, 0.5, 1.5)),
+            ((0, Rates(1e-6, 2e-6, 5e-7, 1.5e-6)),),
+            id="of-a-million",
         ),
         pytest.param(
-            ProjectModel("m", prices=ModelPrices(1, 2)), ((0, (1e-6, 2e-6, 1e-6, 1e-6)),), id="cached-costs-the-same"
+            ProjectModel("m", prices=ModelPrices(1, 2)),
+            ((0, Rates(1e-6, 2e-6, 1e-6, 1e-6)),),
+            id="cached-costs-the-same",
         ),
         pytest.param(ProjectModel("m", context_window=5), ((0, Rates(1, 2, 1, 1)),), id="none-of-its-own"),
         pytest.param(ProjectModel("other", prices=ModelPrices(1, 2)), ((0, Rates(1, 2, 1, 1)),), id="of-another"),
@@ -175,6 +180,13 @@ def test_a_spoilt_extract_is_made_anew(tmp_path: Path, spoilt: str) -> None:
         else:
             file.write_text(spoilt)
     assert find_prices("m", ModelTable(cache, source)) == first is not None
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_E6_reasoning_costs_what_it_costs_within_the_answer(answer: int, reasoning: int) -> None:
+    alike, dearer = (Prices(((0, Rates(0, 2.0, 0, 0, price)),)) for price in (None, 5.0))
+    assert alike.cost_usd(0, answer, 0, 0, reasoning) == 2.0 * answer
+    assert dearer.cost_usd(0, answer, 0, 0, reasoning) == pytest.approx(2.0 * answer + 3.0 * min(answer, reasoning))
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**5))

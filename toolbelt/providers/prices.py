@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from toolbelt.models.facts import ModelPrices
@@ -29,12 +30,20 @@ _CACHED_SHARE: Mapping[str, float] = {"fireworks_ai": 0.5}
 
 
 class Rates(NamedTuple):
-    """USD for one token of each sort."""
+    """USD for one token of each sort; of reasoning as of any other of an answer if `None`."""
 
     prompt: float
     completion: float
     cached_read: float
     cached_write: float
+    reasoning: float | None = None
+
+    def answer_usd(self, completion_tokens: float, reasoning_tokens: float) -> float:
+        """What an answer costs, of whose tokens some were spent on reasoning."""
+        if self.reasoning is None:
+            return completion_tokens * self.completion
+        plain = max(completion_tokens - reasoning_tokens, 0.0)
+        return plain * self.completion + min(reasoning_tokens, completion_tokens) * self.reasoning
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ class Prices:
         completion_tokens: int,
         cached_read_tokens: int = 0,
         cached_write_tokens: int = 0,
+        reasoning_tokens: int = 0,
     ) -> float:
         """What one request costs.
 
@@ -70,6 +80,7 @@ class Prices:
             completion_tokens: Of the answer.
             cached_read_tokens: Of the prompt, read from the provider's cache.
             cached_write_tokens: Of the prompt, written to it.
+            reasoning_tokens: Of the answer, spent on reasoning.
         """
         rates = self.rates(prompt_tokens)
         plain = max(prompt_tokens - cached_read_tokens - cached_write_tokens, 0)
@@ -77,7 +88,7 @@ class Prices:
             plain * rates.prompt
             + cached_read_tokens * rates.cached_read
             + cached_write_tokens * rates.cached_write
-            + completion_tokens * rates.completion
+            + rates.answer_usd(completion_tokens, reasoning_tokens)
         )
 
 
@@ -124,7 +135,7 @@ def _own_prices(prices: ModelPrices) -> Prices:
     return Prices(((0, Rates(*(price / _MILLION for price in filled))),))
 
 
-def _steps(entry: object) -> list[list[float]] | None:
+def _steps(entry: object) -> list[list[float | None]] | None:
     """The steps of an entry of the table, as JSON."""
     if not isinstance(entry, dict) or any(entry.get(key) for key in _BEYOND_TOKENS):
         return None
@@ -134,7 +145,7 @@ def _steps(entry: object) -> list[list[float]] | None:
     first = _rates(entry, "", None, shares)
     if first is None:
         return None
-    steps = [[0, *first]]
+    steps: list[list[float | None]] = [[0, *first]]
     early = 1 if entry.get("litellm_provider") in _FROM_THE_BOUND_ON else 0
     for bound, spelling in sorted(_bounds(entry).items()):
         dearer = _rates(entry, f"_above_{spelling}_tokens", first, shares)
@@ -159,7 +170,9 @@ def _rates(entry: Mapping[str, Any], suffix: str, below: Rates | None, share: fl
         read = _price(entry, f"cache_read_input_token_cost{suffix}", read)
         write = _price(entry, f"cache_creation_input_token_cost{suffix}", write)
     elsewise = prompt if share is None else prompt * share
-    return Rates(prompt, completion, elsewise if read is None else read, prompt if write is None else write)
+    reasoning = _price(entry, f"output_cost_per_reasoning_token{suffix}", below.reasoning if below else None)
+    reasoning = None if reasoning == completion else reasoning
+    return Rates(prompt, completion, elsewise if read is None else read, prompt if write is None else write, reasoning)
 
 
 def _caching_prices(entry: Mapping[str, Any]) -> tuple[float | None, float | None]:
@@ -168,9 +181,9 @@ def _caching_prices(entry: Mapping[str, Any]) -> tuple[float | None, float | Non
     return read, _price(entry, "cache_creation_input_token_cost", None)
 
 
-def _tiered(entry: Mapping[str, Any]) -> list[list[float]] | None:
+def _tiered(entry: Mapping[str, Any]) -> list[list[float | None]] | None:
     """Reads steps that the table writes as a list, each with its range."""
-    steps: list[list[float]] = []
+    steps: list[list[float | None]] = []
     for tier in entry["tiered_pricing"]:
         bounds = tier.get("range") if isinstance(tier, dict) else None
         if not isinstance(bounds, list) or len(bounds) != 2:
@@ -179,7 +192,7 @@ def _tiered(entry: Mapping[str, Any]) -> list[list[float]] | None:
         if rates is None:
             return None
         steps.append([bounds[0], *rates])
-    steps.sort()
+    steps.sort(key=itemgetter(0))
     return steps or None
 
 
@@ -194,4 +207,6 @@ def _is_sound(steps: object) -> bool:
 
 
 def _is_step(step: object) -> bool:
-    return isinstance(step, list) and len(step) == 5 and all(type(part) in (int, float) for part in step)
+    if not isinstance(step, list) or len(step) != 6:
+        return False
+    return all(type(part) in (int, float) for part in step[:5]) and (step[5] is None or type(step[5]) in (int, float))

@@ -465,7 +465,7 @@ def test_E10_every_bill_is_there_or_null() -> None:
         "solved": 2,
         "trials_per_solved": 2.0,
         "scale": 1.0,
-        "price": {"prompt": 2.0, "completion": 8.0, "cached_read": 1.0, "cached_write": 2.0},
+        "price": {"prompt": 2.0, "completion": 8.0, "cached_read": 1.0, "cached_write": 2.0, "reasoning": None},
         "priced_as": None,
         "has_answers": False,
         "none": {"per_trial": _bill_data(100, 0, 0, 200, 0), "per_solved": _bill_data(200, 0, 0, 400, 0)},
