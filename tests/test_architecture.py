@@ -159,6 +159,7 @@ SIBLING_ONLY = {
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",
     "toolbelt.models.schema_drafts": "older drafts in the words of the newest; knows no provider",
+    "toolbelt.models.schema_merging": "what two schemas come to together; knows no provider",
     "toolbelt.models.schema_rewriting": "one of the rewritings; together over 400 lines",
     "toolbelt.project.fits": "a cache; the project knows only that fits are found",
     "toolbelt.project.sessions": "loads the runtime, which only sessions need",

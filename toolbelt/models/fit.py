@@ -146,7 +146,8 @@ class FitCalculator:
     def _find_refused(self, facts: tuple[Fact, ...]) -> frozenset[str]:
         """Ids of the tools that the API certainly refuses as they are sent: under their wire names, as objects."""
         if facts not in self._refused:
-            sure = [fact for fact in facts if fact.effect is Effect.REFUSED and not isinstance(fact.rule, RootObject)]
+            refused = [fact for fact in facts if fact.effect is Effect.REFUSED and not fact.litellm]
+            sure = [fact for fact in refused if not isinstance(fact.rule, RootObject)]
             patterns = [fact.rule.pattern for fact in sure if isinstance(fact.rule, ToolName)]
             broken = self.inspected.breaking(fact for fact in sure if not isinstance(fact.rule, ToolName))
             names = {

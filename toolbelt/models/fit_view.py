@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from toolbelt.loadouts.fit import DEGRADED_SHARE, FitVerdict
 from toolbelt.loadouts.fit_text import describe_fit
 from toolbelt.loadouts.inspection_view import VERDICT_TONES
-from toolbelt.models.rules import Effect, rule_name
+from toolbelt.models.rules import LITELLM_READ, NO_LOSS, Effect, rule_name
 from toolbelt.models.violation_text import describe_violation
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Details, Heading, Note
@@ -195,10 +195,14 @@ def _violations(matrix: FitMatrix, *, show_all: bool) -> Iterator[Block]:
         for violation in violations:
             by_fact.setdefault(violation.fact, []).append(violation)
         for fact, broken in by_fact.items():
+            if fact.litellm == NO_LOSS and not show_all:
+                continue
             shown = broken if show_all else broken[:1]
             blocks = [Note(describe_violation(each)) for each in shown]
             if len(shown) < len(broken):
                 blocks.append(Note(f"… and {plural(len(broken) - 1, 'more tool')} (--all)", Tone.FAINT))
+            if fact.litellm:
+                blocks.append(Note(f"what the model sees: litellm {fact.litellm} ({', '.join(LITELLM_READ)})"))
             source = fact.sources[0]
             blocks.append(Note(f"{source.url} ({source.read.isoformat()})", Tone.FAINT))
             effect, tone = _describe_effect(fact, broken)
@@ -206,6 +210,8 @@ def _violations(matrix: FitMatrix, *, show_all: bool) -> Iterator[Block]:
 
 
 def _describe_effect(fact: Fact, broken: Sequence[Violation]) -> tuple[str, Tone]:
+    if fact.litellm:
+        return "sent changed by litellm", Tone.GOOD if fact.litellm == NO_LOSS else Tone.WARNING
     if all(violation.is_repaired for violation in broken):
         return "repaired in what toolbelt sends", Tone.GOOD
     return _EFFECTS[fact.effect], Tone.BAD if fact.effect is Effect.REFUSED else Tone.WARNING

@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import date
 
 from toolbelt.models.rules import (
+    NO_LOSS,
     ArrayItems,
     Effect,
     Fact,
     FilledEnum,
+    LoneAnyOf,
     MaxTools,
     NamePattern,
     ParameterName,
     ProviderRules,
     RequiredDescribed,
+    RootKeywords,
     RootObject,
     SchemaKeywords,
     SchemaObjects,
@@ -41,6 +44,23 @@ def _at(*urls: str) -> tuple[Source, ...]:
     return read_on(_READ, *urls)
 
 
+_LIMITING = frozenset(
+    {
+        *("oneOf", "allOf", "not", "if", "then", "else", "const", "prefixItems", "contains", "uniqueItems"),
+        *("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "patternProperties", "dependentRequired"),
+    }
+)
+"""Keywords without which a model is shown another tool, and not only less about it."""
+
+
+def _keywords(allowed: frozenset[str], *urls: str) -> tuple[Fact, Fact]:
+    note = "of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it"
+    return (
+        Fact(SchemaKeywords(barred=_LIMITING), _at(*urls), note=note, litellm="leaves them out, with what they say"),
+        Fact(SchemaKeywords(allowed=allowed | _LIMITING), _at(*urls), note=note, litellm=NO_LOSS),
+    )
+
+
 _GEMINI_NAME = Fact(
     ToolName(NamePattern("A-Za-z_", "A-Za-z0-9_.:-", 64)),
     _at(
@@ -49,7 +69,11 @@ _GEMINI_NAME = Fact(
     ),
 )
 _GEMINI_SCHEMA = "https://ai.google.dev/api/python/google/ai/generativelanguage/Schema"
-_GEMINI_SINGLE_TYPE = Fact(SingleType(), _at(_GEMINI_SCHEMA, "https://github.com/zed-industries/zed/issues/53919"))
+_GEMINI_SINGLE_TYPE = Fact(
+    SingleType(),
+    _at(_GEMINI_SCHEMA, "https://github.com/zed-industries/zed/issues/53919"),
+    litellm="sends alternatives, without values and limits",
+)
 _GEMINI_TEXT_ENUM = Fact(
     TextEnum(),
     _at(
@@ -57,6 +81,7 @@ _GEMINI_TEXT_ENUM = Fact(
         "https://github.com/microsoft/azure-devops-mcp/issues/145",
         "https://github.com/decolua/9router/issues/359",
     ),
+    litellm="leaves out the values; where they alone say what it is, sends an object",
 )
 _GEMINI_FILLED_ENUM = Fact(
     FilledEnum(),
@@ -67,6 +92,7 @@ _GEMINI_FILLED_ENUM = Fact(
         "https://github.com/elastic/kibana/pull/286302",
     ),
     note="as users and the makers of clients report; not documented",
+    litellm="sends null for ''",
 )
 _GEMINI_TYPE_GIVEN = Fact(
     TypeGiven(),
@@ -79,6 +105,25 @@ _GEMINI_TYPE_GIVEN = Fact(
     ),
     Effect.SOME_REFUSE,
     note="documented as required; Gemini 3 is reported to refuse what models before it took",
+    litellm="sends an object",
+)
+_ANY_OF_SOURCES = read_on(
+    date(2026, 11, 28),
+    "https://github.com/lambda-alpha-labs/Graphenium/issues/37",
+    "https://github.com/anomalyco/opencode/issues/14788",
+    "https://github.com/patlux/pi-commandcode-provider/pull/103",
+    "https://github.com/BerriAI/litellm/issues/11164",
+)
+_LONE_ANY_OF = Fact(
+    LoneAnyOf(),
+    _ANY_OF_SOURCES,
+    note="reported of Vertex AI",
+    litellm="leaves out what stands beside it, but for title and description; a branch without a type is an object",
+)
+_ROOT_ANY_OF = Fact(
+    RootKeywords(barred=frozenset({"anyOf"})),
+    _ANY_OF_SOURCES,
+    note="nothing may stand beside it, and the root is an object; litellm leaves out the object and all parameters",
 )
 _GEMINI_SCHEMA_OBJECTS = Fact(
     SchemaObjects(),
@@ -93,15 +138,14 @@ GEMINI = ProviderRules(
     (
         Fact(MaxTools(512), _at("https://github.com/google-gemini/gemini-cli/issues/19083")),
         _GEMINI_NAME,
-        Fact(
-            SchemaKeywords(allowed=_GEMINI_KEYWORDS),
-            _at(
-                "https://docs.cloud.google.com/nodejs/docs/reference/generativelanguage/latest/generativelanguage/"
-                "protos.google.ai.generativelanguage.v1beta.ischema",
-                "https://github.com/openswarm-ai/openswarm/issues/24",
-            ),
-            note="of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it",
+        *_keywords(
+            _GEMINI_KEYWORDS,
+            "https://docs.cloud.google.com/nodejs/docs/reference/generativelanguage/latest/generativelanguage/"
+            "protos.google.ai.generativelanguage.v1beta.ischema",
+            "https://github.com/openswarm-ai/openswarm/issues/24",
         ),
+        _LONE_ANY_OF._replace(effect=Effect.SOME_REFUSE),
+        _ROOT_ANY_OF._replace(effect=Effect.SOME_REFUSE),
         _GEMINI_SINGLE_TYPE,
         _GEMINI_TEXT_ENUM,
         _GEMINI_FILLED_ENUM,
@@ -110,6 +154,7 @@ GEMINI = ProviderRules(
         Fact(
             TextFormat(frozenset({"enum", "date-time"})),
             _at("https://github.com/google-gemini/gemini-cli/issues/3178"),
+            litellm="leaves it out",
         ),
         Fact(
             ArrayItems(),
@@ -117,6 +162,7 @@ GEMINI = ProviderRules(
                 "https://github.com/cline/cline/issues/7339",
                 "https://github.com/NousResearch/hermes-agent/pull/69924",
             ),
+            litellm="says that they hold objects",
         ),
         Fact(RequiredDescribed(), _at("https://github.com/iBUHub/AIStudioToAPI/issues/154")),
     ),
@@ -142,14 +188,13 @@ VERTEX = ProviderRules(
             note="documented; no refusal was found reported",
         ),
         Fact(RootObject(), _at("https://github.com/diegosouzapw/OmniRoute/pull/3360")),
-        Fact(
-            SchemaKeywords(allowed=_GEMINI_KEYWORDS | {"additionalProperties"}),
-            _at(
-                "https://docs.cloud.google.com/nodejs/docs/reference/aiplatform/latest/aiplatform/"
-                "protos.google.cloud.aiplatform.v1beta1.ischema"
-            ),
-            note="of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it",
+        *_keywords(
+            _GEMINI_KEYWORDS | {"additionalProperties"},
+            "https://docs.cloud.google.com/nodejs/docs/reference/aiplatform/latest/aiplatform/"
+            "protos.google.cloud.aiplatform.v1beta1.ischema",
         ),
+        _LONE_ANY_OF,
+        _ROOT_ANY_OF,
         _GEMINI_SINGLE_TYPE,
         _GEMINI_TEXT_ENUM,
         _GEMINI_FILLED_ENUM,

@@ -19,6 +19,13 @@ class Effect(StrEnum):
     IGNORED = "ignored"  # the model never sees it
 
 
+LITELLM_READ = ("1.105.3", "1.110.2")
+"""The releases of litellm of which it was read what they send."""
+
+NO_LOSS = "leaves it out, and the model misses nothing"
+"""What litellm changes without a word that a model needs."""
+
+
 class Source(NamedTuple):
     """The source of a fact.
 
@@ -194,6 +201,12 @@ class FilledEnum(_Plain):
     __slots__ = ()
 
 
+class LoneAnyOf(_Plain):
+    """Below the root, nothing stands beside `anyOf`."""
+
+    __slots__ = ()
+
+
 class TypeGiven(_Plain):
     """Every schema below the root says its `type`, or what it may be by `anyOf`."""
 
@@ -230,6 +243,7 @@ SchemaRule = (
     | TextFormat
     | RequiredDescribed
     | FilledEnum
+    | LoneAnyOf
     | TypeGiven
     | SchemaObjects
 )
@@ -245,6 +259,8 @@ class Fact(NamedTuple):
         effect: The effect on a request that breaks it.
         only: It holds for models with this part in their name; empty for all.
         note: A remark.
+        litellm: What litellm makes of what breaks the rule, so that the request succeeds; empty where it sends it as it
+            is. Read in the releases `LITELLM_READ`.
     """
 
     rule: Rule
@@ -252,6 +268,7 @@ class Fact(NamedTuple):
     effect: Effect = Effect.REFUSED
     only: str = ""
     note: str = ""
+    litellm: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,6 +322,7 @@ RULE_NAMES: Mapping[type[object], str] = {
     TextFormat: "text-format",
     RequiredDescribed: "required-described",
     FilledEnum: "filled-enum",
+    LoneAnyOf: "lone-any-of",
     TypeGiven: "type-given",
     SchemaObjects: "schema-objects",
 }

@@ -93,6 +93,11 @@ def is_empty_enum(schema: Mapping[str, Any]) -> bool:
     return isinstance(values, list) and (not values or "" in values)
 
 
+def is_crowded(schema: Mapping[str, Any]) -> bool:
+    """Whether anything stands beside its `anyOf`."""
+    return bool(schema.get("anyOf")) and len(schema) > 1
+
+
 def is_untyped(schema: Mapping[str, Any]) -> bool:
     """Whether it says neither its type nor, by alternatives, what it may be."""
     return not schema.get("type") and not schema.get("anyOf")
@@ -226,6 +231,7 @@ class Shape:
         has_other_enum: Whether an `enum` is not one of texts.
         has_undescribed: Whether something is required that is not described.
         has_empty_enum: Whether an `enum` has nothing in it, or an empty text.
+        has_crowded: Whether anything but its root has `anyOf` and more.
         has_untyped: Whether anything but its root says neither type nor alternatives.
         has_invalid: Whether anything is no JSON Schema of 2020-12.
         has_dangling: Whether a `$ref` leads to nothing.
@@ -242,6 +248,7 @@ class Shape:
     has_other_enum: bool
     has_undescribed: bool
     has_empty_enum: bool
+    has_crowded: bool
     has_untyped: bool
     has_loose: bool
     has_invalid: bool
@@ -252,7 +259,7 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
     """Look at every part of `schema` once."""
     keywords: set[str] = set()
     formats: set[str] = set()
-    bare = listed = other = missing = empty = untyped = loose = invalid = dangling = False
+    bare = listed = other = missing = empty = crowded = untyped = loose = invalid = dangling = False
     for place, part in subschemas(schema):
         keywords.update(part)
         if (format_name := text_format(part)) is not None:
@@ -262,6 +269,7 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         other = other or is_other_enum(part)
         missing = missing or bool(undescribed_names(part))
         empty = empty or is_empty_enum(part)
+        crowded = crowded or (bool(place) and is_crowded(part))
         untyped = untyped or (bool(place) and is_untyped(part))
         loose = loose or bool(find_non_schemas(part))
         invalid = invalid or bool(find_invalid(part))
@@ -278,6 +286,7 @@ def read_shape(schema: Mapping[str, Any]) -> Shape:
         has_other_enum=other,
         has_undescribed=missing,
         has_empty_enum=empty,
+        has_crowded=crowded,
         has_untyped=untyped,
         has_loose=loose,
         has_invalid=invalid,

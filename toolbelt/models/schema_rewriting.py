@@ -18,6 +18,7 @@ from toolbelt.models.rules import (
     ArrayItems,
     Fact,
     FilledEnum,
+    LoneAnyOf,
     RequiredDescribed,
     RootKeywords,
     SchemaKeywords,
@@ -28,12 +29,14 @@ from toolbelt.models.rules import (
     TypeGiven,
 )
 from toolbelt.models.schema_drafts import in_newest_draft
+from toolbelt.models.schema_merging import KINDS, distribute, intersect
 from toolbelt.models.schema_parts import (
     Place,
     children,
     find_non_schemas,
     find_referred,
     is_bare_array,
+    is_crowded,
     is_empty_enum,
     is_other_enum,
     is_untyped,
@@ -55,9 +58,11 @@ _HOLDERS = (
     "items",
 )
 _COMBINATORS = ("allOf", "anyOf", "oneOf")
-_ORDER = (SchemaObjects, SingleType, TextEnum, FilledEnum, TextFormat, TypeGiven, ArrayItems, RequiredDescribed)
+_ORDER = (
+    *(SchemaObjects, LoneAnyOf, SingleType, TextEnum, FilledEnum, TextFormat),
+    *(TypeGiven, ArrayItems, RequiredDescribed),
+)
 """One type makes what an `enum` is of plain, and may leave an array that does not say of what."""
-_KINDS: Mapping[type[object], str] = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object"}
 _PLAIN_KINDS = ("string", "number", "boolean", "object")
 _MAX_PARTS = 1_000
 """Parts of a schema whose references are written out; definitions that refer to each other grow without end."""
@@ -91,6 +96,7 @@ class SchemaRewriter:
         self._everywhere = [rule for rule in rules if isinstance(rule, SchemaKeywords)]
         self._at_root = [rule for rule in rules if type(rule) is RootKeywords]
         self.changes: list[SchemaChange] = []
+        self._room = _MAX_PARTS
 
     def rewrite(self, schema: Schema) -> Schema:
         """The schema as it is sent; `schema` is not changed."""
@@ -143,6 +149,8 @@ class SchemaRewriter:
             match rule:
                 case SchemaObjects() if loose := find_non_schemas(result):
                     result = self._replace_non_schemas(place, result, loose)
+                case LoneAnyOf() if place and is_crowded(result):
+                    result = self._stand_alone(place, result)
                 case SingleType():
                     result = self._single_type(place, result)
                 case TextEnum():
@@ -170,8 +178,8 @@ class SchemaRewriter:
         result = dict(part)
         while self._forbids("allOf") and isinstance(branches := result.pop("allOf", None), list):
             self._record_change((*place, "allOf"), branches, "folded in")
-            for branch in filter(_is_schema, branches):
-                result = _merge_schemas(result, branch)
+            for branch in _dicts(branches):
+                result = intersect(result, branch) or result
         if self._forbids("oneOf") and not self._forbids("anyOf") and "oneOf" in result and "anyOf" not in result:
             self._record_change((*place, "oneOf"), result["oneOf"], {"anyOf": result["oneOf"]})
             result["anyOf"] = result.pop("oneOf")
@@ -184,26 +192,24 @@ class SchemaRewriter:
         kinds = part.get("type")
         if not isinstance(kinds, list):
             return part
-        result = dict(part)
+        result = _without(part, "type")
         remaining = [kind for kind in dict.fromkeys(k for k in kinds if isinstance(k, str)) if kind != "null"]
+        if len(remaining) > 1 and "anyOf" not in result and not self._forbids("anyOf"):
+            named = [*remaining, *(["null"] if "null" in kinds and not self._forbids("nullable") else [])]
+            self._record_change((*place, "type"), kinds, {"anyOf": remaining})
+            return self._stand_alone(place, {**result, "anyOf": [{"type": kind} for kind in named]})
         if "null" in kinds and not self._forbids("nullable"):
             result["nullable"] = True
-        if len(remaining) > 1 and "anyOf" not in result and not self._forbids("anyOf"):
-            result["anyOf"] = [self._branch(kind, result) for kind in remaining]
-            for keyword in ("type", "items", "properties", "required", "enum", "format"):
-                result.pop(keyword, None)
-            now: Any = {"anyOf": remaining}
-        elif len(remaining) == 1:
-            result["type"] = now = remaining[0]
-        else:  # no type at all says more than one of several would
-            del result["type"]
-            now = None
-        self._record_change((*place, "type"), kinds, now)
-        return result
+        # no type at all says more than one of several would
+        self._record_change((*place, "type"), kinds, remaining[0] if len(remaining) == 1 else None)
+        return {"type": remaining[0], **result} if len(remaining) == 1 else result
 
-    def _branch(self, kind: str, part: Schema) -> Schema:
-        own = {"array": ("items",), "object": ("properties", "required"), "string": ("enum", "format")}.get(kind, ())
-        return {"type": kind, **{keyword: part[keyword] for keyword in own if keyword in part}}
+    def _stand_alone(self, place: Place, part: Schema) -> Schema:
+        own, branches = _without(part, "anyOf"), _dicts(part["anyOf"])
+        self._room -= len(branches) * sum(1 for _ in subschemas(own))
+        result = distribute(own, branches, nullable=not self._forbids("nullable")) if self._room > 0 else own
+        self._record_change((*place, "anyOf"), part["anyOf"], result.get("anyOf"))
+        return result
 
     def _text_enum(self, place: Place, part: Schema) -> Schema:
         if not is_other_enum(part):
@@ -225,7 +231,7 @@ class SchemaRewriter:
         if not values or not isinstance(values, list):
             return result
         kinds = {type(value) for value in values if value is not None}
-        if "type" not in result and len(kinds) == 1 and (kind := _KINDS.get(kinds.pop())) is not None:
+        if "type" not in result and len(kinds) == 1 and (kind := KINDS.get(kinds.pop())) not in (None, "array"):
             result["type"] = kind
             if None in values and not self._forbids("nullable"):
                 result["nullable"] = True
@@ -267,7 +273,8 @@ class SchemaRewriter:
         if self._forbids("anyOf") or isinstance(result.get("enum"), list):
             return {**result, "type": "string"}
         plain = [{"type": kind} for kind in _PLAIN_KINDS]
-        return {**_without(result, "type"), "anyOf": [*plain, {"type": "array", "items": {"anyOf": plain}}]}
+        every = [*plain, {"type": "array", "items": {"anyOf": plain}}]
+        return self._stand_alone(place, {**_without(result, "type"), "anyOf": every})
 
     def _add_items(self, place: Place, part: Schema) -> Schema:
         self._record_change((*place, "items"), None, {})
@@ -370,22 +377,12 @@ def _resolve_branch(branch: Any, root: Schema) -> Schema | None:
     return branch if isinstance(branch, dict) else None
 
 
-def _merge_schemas(first: Schema, second: Schema) -> Schema:
-    """A schema for values that both schemas allow, as far as possible; `first` takes precedence."""
-    result = {**second, **first}
-    if isinstance(first.get("properties"), dict) and isinstance(second.get("properties"), dict):
-        result["properties"] = {**second["properties"], **first["properties"]}
-    if isinstance(first.get("required"), list) and isinstance(second.get("required"), list):
-        result["required"] = list(dict.fromkeys(_texts(first["required"] + second["required"])))
-    return result
-
-
 def _without(schema: Mapping[str, Any], *keywords: str) -> Schema:
     return {key: value for key, value in schema.items() if key not in keywords}
 
 
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, dict)
+def _dicts(value: Any) -> list[Schema]:
+    return [item for item in _listed(value) if isinstance(item, dict)]
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -11,6 +11,7 @@ from toolbelt.models.rules import (
     DescriptionLength,
     FilledEnum,
     KnownReferences,
+    LoneAnyOf,
     ParameterName,
     RequiredDescribed,
     RootKeywords,
@@ -43,6 +44,7 @@ _PROBLEMS: Mapping[type[Rule], str] = MappingProxyType(
         TextFormat: "format {names}",
         RequiredDescribed: "requires {names} without describing it",
         FilledEnum: "enum that is empty or has '' in it: {places}",
+        LoneAnyOf: "more beside `anyOf`: {places}",
         TypeGiven: "no type: {places}",
         SchemaObjects: "no object as a schema: {places}",
     }
@@ -63,6 +65,7 @@ _REPAIRS: Mapping[type[Rule], str] = MappingProxyType(
         TextFormat: "leave it out",
         RequiredDescribed: "describe it",
         FilledEnum: "name the values instead",
+        LoneAnyOf: "move it into each branch",
         TypeGiven: "say what it is",
         SchemaObjects: "write {} for true",
     }
@@ -119,4 +122,5 @@ def violation_data(violation: Violation) -> dict[str, Any]:
         "mended": violation.is_repaired,
         "sources": [{"url": source.url, "read": source.read.isoformat()} for source in violation.fact.sources],
         "note": violation.fact.note or None,
+        "litellm": violation.fact.litellm or None,
     }

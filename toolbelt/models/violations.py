@@ -14,6 +14,7 @@ from toolbelt.models.rules import (
     Fact,
     FilledEnum,
     KnownReferences,
+    LoneAnyOf,
     MaxTools,
     ParameterName,
     RequiredDescribed,
@@ -37,6 +38,7 @@ from toolbelt.models.schema_parts import (
     find_non_schemas,
     has_dangling,
     is_bare_array,
+    is_crowded,
     is_empty_enum,
     is_other_enum,
     is_untyped,
@@ -59,7 +61,8 @@ class Violation:
         places: Its places in the schema of the parameters; empty if it is not about the schema.
         length: Characters of the description, where the rule is about that.
         wire_name: The name under which toolbelt sends the tool.
-        is_repaired: Whether toolbelt always repairs it before sending (the wire name, the root object).
+        is_repaired: Whether it is always repaired before it is sent, by toolbelt (the wire name, the root object) or by
+            litellm.
     """
 
     tool: str
@@ -141,6 +144,7 @@ _IN_SHAPE: Mapping[type[object], str] = {
     TextEnum: "has_other_enum",
     RequiredDescribed: "has_undescribed",
     FilledEnum: "has_empty_enum",
+    LoneAnyOf: "has_crowded",
     TypeGiven: "has_untyped",
     SchemaObjects: "has_loose",
 }
@@ -179,7 +183,7 @@ def explain(tool: Tool, wire_name: str, fact: Fact) -> Violation:
             raise ValueError("a number of tools is no violation of a tool")
         case rule:
             names, places = _find_in_schema(tool.parameters, rule)
-            is_repaired = isinstance(rule, RootObject)
+            is_repaired = isinstance(rule, RootObject) or bool(fact.litellm)
             return Violation(tool.id, fact, names, places, wire_name=wire_name, is_repaired=is_repaired)
 
 
@@ -203,8 +207,9 @@ def _find_in_schema(schema: Mapping[str, Any], rule: SchemaRule) -> tuple[tuple[
         case RequiredDescribed():
             gaps = [(place, names) for place, part in subschemas(schema) if (names := undescribed_names(part))]
             return tuple(n for _, names in gaps for n in names), tuple((*place, "required") for place, _ in gaps)
-        case TypeGiven():
-            return (), tuple(place for place, part in subschemas(schema) if place and is_untyped(part))
+        case TypeGiven() | LoneAnyOf():
+            is_wrong = is_crowded if isinstance(rule, LoneAnyOf) else is_untyped
+            return (), tuple(place for place, part in subschemas(schema) if place and is_wrong(part))
         case SchemaObjects() | ValidSchema():
             find = find_invalid if isinstance(rule, ValidSchema) else find_non_schemas
             return (), tuple((*place, *at) for place, part in subschemas(schema) for at in find(part))
