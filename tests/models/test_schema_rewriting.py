@@ -27,7 +27,7 @@ def _sent(tool: Tool, facts: tuple[Fact, ...]) -> Tool:
 
 
 PLAIN = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "object"}]
-ANYTHING = {"anyOf": [*PLAIN, {"type": "array", "items": {"anyOf": PLAIN}}]}
+ANYTHING: dict[str, list[dict[str, Any]]] = {"anyOf": [*PLAIN, {"type": "array", "items": {"anyOf": PLAIN}}]}
 ACCEPTED = [
     ({"type": "object", "properties": {"a": {"const": "x"}}}, {"a": "x"}, GEMINI),
     ({"type": "object", "properties": {"a": {"const": 4}}}, {"a": 4}, GEMINI),
