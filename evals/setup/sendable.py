@@ -38,7 +38,7 @@ def refuse_by_facts(asked: Iterable[tuple[ModelFacts, Sampling]]) -> None:
 def refuse_by_mapping(asked: Iterable[tuple[Model, ModelFacts, Sampling]]) -> None:
     """Raise `ToolbeltError` with every reason why what models are to be asked would not be sent, or not as it is said.
 
-    Only for models over litellm, which maps settings to the words of each provider.
+    Only for models over litellm, and over vendors' own APIs, where settings are mapped to the words of each provider.
     """
     of_model: dict[str, tuple[_Mapper, ModelFacts, list[Sampling]]] = {}
     for model, facts, sampling in asked:
@@ -51,6 +51,9 @@ def refuse_by_mapping(asked: Iterable[tuple[Model, ModelFacts, Sampling]]) -> No
 
 @runtime_checkable
 class _Mapper(Protocol):
+    @property
+    def sender(self) -> str: ...
+
     def map_settings(self, sampling: Sampling) -> Mapping[str, Any]: ...
 
 
@@ -70,11 +73,11 @@ def _find_reasons(client: _Mapper, facts: ModelFacts, samplings: Iterable[Sampli
         if (effort := sampling.effort) is None:
             continue
         if effort != facts.default_effort and sent == _map(client, replace(sampling, effort=None)):
-            yield f"litellm sends no --effort {effort} to {facts.name}: leave it out."
+            yield f"{client.sender} sends no --effort {effort} to {facts.name}: leave it out."
         elif effort != "none" and sent == _map(client, replace(sampling, effort="none")):
-            yield f"litellm sends --effort {effort} to {facts.name} as none: name another."
+            yield f"{client.sender} sends --effort {effort} to {facts.name} as none: name another."
         elif (first := efforts.setdefault(repr(sent), effort)) != effort:
-            yield f"litellm sends --effort {effort} to {facts.name} as it sends {first}: name one of them."
+            yield f"{client.sender} sends --effort {effort} to {facts.name} as it sends {first}: name one of them."
 
 
 def _map(client: _Mapper, sampling: Sampling) -> Mapping[str, Any] | None:
@@ -88,7 +91,7 @@ def _describe_refusal(client: _Mapper, name: str, sampling: Sampling) -> str:
     given = {key: option.format(getattr(sampling, key)) for key, option in OPTIONS.items() if key in sampling.stated}
     culprits = [option for key, option in given.items() if _map(client, replace(sampling, **{key: None})) is not None]
     which = " or ".join(culprits) if culprits else join(tuple(given.values()))
-    return f"litellm does not send {which} to {name}: leave {'one' if len(culprits) > 1 else 'that'} out."
+    return f"{client.sender} does not send {which} to {name}: leave {'one' if len(culprits) > 1 else 'that'} out."
 
 
 def _find_budget(sent: Mapping[str, Any]) -> int | None:

@@ -168,7 +168,7 @@ def test_V4_keys_are_not_kept_in_a_turn(server: VendorServer) -> None:
 
 
 UNTOLD_BY_LITELLM = ("pause_turn", "model_context_window_exceeded")
-"""It reports these as `stop`, without the vendor's word."""
+"""Its release 1.105 reports these as `stop`, without the vendor's word."""
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,12 @@ class ToolDefinitions:
         return self.body if self.stripped is self.definitions else ToolDefinitions(self.stripped).body
 
 
+A_TOOL = ToolDefinitions(
+    ({"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}},)
+)
+"""For a request that is written to see what becomes of its settings, and is not sent."""
+
+
 def _stripped(schema: Any) -> Any:
     """A schema without `strict` and `additionalProperties: false`. An argument named `strict` stays."""
     if isinstance(schema, list):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from toolbelt.providers.answer import Answer
-from toolbelt.providers.chat import ChatReply, ChatRequest
+from toolbelt.providers.chat import A_TOOL, ChatReply, ChatRequest, Sampling
 from toolbelt.providers.chat_body import SENT_BACK_DIRECTLY, chat_body, find_dropped
 from toolbelt.providers.chat_reply import find_turn, make_reply
 from toolbelt.providers.direct_answers import normalise
@@ -33,6 +37,16 @@ class DirectClient:
         """Ask once; raises `ModelError` and nothing else."""
         dropped = find_dropped(request.messages, self._endpoint.api.word, SENT_BACK_DIRECTLY)
         return await self._http.post(self._write(request), lambda answer: self._read(answer, dropped))
+
+    @property
+    def sender(self) -> str:
+        """Who maps the settings, as a user knows it."""
+        return "toolbelt"
+
+    def map_settings(self, sampling: Sampling) -> Mapping[str, Any]:
+        """The settings as they would be sent with a tool, by the vendor's names; nothing is sent."""
+        body: dict[str, Any] = json.loads(self._write(ChatRequest((), A_TOOL, sampling)))
+        return {name: value for name, value in body.items() if name not in ("model", "messages", "input", "tools")}
 
     async def close(self) -> None:
         """Release the connections."""

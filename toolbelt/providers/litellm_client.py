@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.providers.answer import Answer
-from toolbelt.providers.chat import ChatReply, ChatRequest, Sampling, ToolDefinitions
+from toolbelt.providers.chat import A_TOOL, ChatReply, ChatRequest, Sampling, ToolDefinitions
 from toolbelt.providers.chat_body import (
     SENT_BACK,
     SENT_BACK_DIRECTLY,
@@ -24,9 +24,6 @@ from toolbelt.providers.chat_reply import make_reply
 from toolbelt.providers.known_keys import PLACEHOLDER_KEY
 from toolbelt.providers.litellm_calls import LitellmCalls
 
-_A_TOOL = ToolDefinitions(
-    ({"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}},)
-)
 _TRANSLATED = frozenset({"reasoning_content", "thinking_blocks", "provider_specific_fields"})
 """Parts of a turn that litellm puts into another API's form: thinking with its signatures, and signatures of calls."""
 _SENT_BACK: Mapping[str, Collection[str]] = MappingProxyType(
@@ -94,6 +91,11 @@ class LitellmClient:
             litellm_loading.complete, self._arguments(request), lambda answer: self._read(answer, dropped)
         )
 
+    @property
+    def sender(self) -> str:
+        """Who maps the settings, as a user knows it."""
+        return "litellm"
+
     def map_settings(self, sampling: Sampling) -> Mapping[str, Any]:
         """The settings as litellm would send them with a tool, by the provider's names; nothing is sent.
 
@@ -102,7 +104,7 @@ class LitellmClient:
         """
         from toolbelt.providers import litellm_loading
 
-        return litellm_loading.map_settings(self._arguments(ChatRequest((), _A_TOOL, sampling)))
+        return litellm_loading.map_settings(self._arguments(ChatRequest((), A_TOOL, sampling)))
 
     async def close(self) -> None:
         """Release the connections, and litellm's clients if no other model uses this loop."""

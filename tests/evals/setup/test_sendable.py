@@ -7,7 +7,6 @@ import pytest
 from tests.wording import mentions
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals import run_eval
-from toolbelt.evals.models.model import Model
 from toolbelt.evals.models.opening import ModelOptions, open_model
 from toolbelt.evals.setup.sendable import refuse_by_mapping
 from toolbelt.providers.chat import Sampling
@@ -24,13 +23,9 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"{provider}_API_KEY", "sk-none")
 
 
-def open_over_litellm(name: str) -> Model:
-    return open_model(name, ModelOptions(transport=Transport.LITELLM))
-
-
-def refuse(name: str, *samplings: Sampling) -> str | None:
+def refuse(name: str, *samplings: Sampling, transport: Transport = Transport.LITELLM) -> str | None:
     """Why it cannot be sent; `None` if it can."""
-    model = open_over_litellm(name)
+    model = open_model(name, ModelOptions(transport=transport))
     try:
         refuse_by_mapping((model, find_facts(name, ModelTable()), sampling) for sampling in samplings)
     except ToolbeltError as error:
@@ -73,10 +68,26 @@ def test_V5_efforts_that_are_one_request_are_no_two_arms(name: str, efforts: tup
     assert said is None or mentions(said, name, f"--effort {efforts[-1]}")
 
 
-def test_V5_an_answer_needs_more_tokens_than_reasoning_may_take() -> None:
-    said = refuse("claude-haiku-4-5", Sampling(max_tokens=2000, effort="high")) or ""
+@pytest.mark.parametrize("transport", list(Transport), ids=str)
+def test_V5_an_answer_needs_more_tokens_than_reasoning_may_take(transport: Transport) -> None:
+    said = refuse("claude-haiku-4-5", Sampling(max_tokens=2000, effort="high"), transport=transport) or ""
     assert mentions(said, "claude-haiku-4-5", "4,096 tokens", "--effort high", "--max-tokens 2000")
-    assert refuse("claude-haiku-4-5", Sampling(max_tokens=5000, effort="high")) is None
+    assert refuse("claude-haiku-4-5", Sampling(max_tokens=5000, effort="high"), transport=transport) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "efforts", "is_refused"),
+    [
+        pytest.param("claude-haiku-4-5", ("minimal", "low"), True, id="two-names-of-one-budget"),
+        pytest.param("claude-haiku-4-5", ("none", "high"), False, id="none-is-the-default"),
+        pytest.param("claude-opus-5", ("none", "low", "max"), False, id="none-is-sent"),
+        pytest.param("gpt-5", ("minimal", "low", "high"), False, id="over-responses"),
+    ],
+)
+def test_V5_efforts_over_a_vendors_own_api(name: str, efforts: tuple[str, ...], is_refused: bool) -> None:
+    said = refuse(name, *(Sampling(effort=effort) for effort in efforts), transport=Transport.AUTO)
+    assert (said is not None) == is_refused
+    assert said is None or mentions(said, name, f"--effort {efforts[-1]}")
 
 
 @pytest.mark.parametrize(
