@@ -10,7 +10,7 @@ STORY ?= full,loadout,tiered,dynamic,oracle+9
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval eval-all test lint types unit bench docs real servers laws images search-page search-projects simulate gate baseline rivals format lock build clean
+.PHONY: help install eval eval-all test lint types unit bench docs real servers laws images search-page search-projects simulate gate baseline rivals format lock build clean lowest newest
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -119,6 +119,28 @@ lock:  ## Pin the newest releases that fit, in constraints.txt
 	build/lock/bin/pip install -q --group docs '.[dev]'
 	build/lock/bin/pip list --format=freeze | grep -vi '^agent.toolbelt=' > constraints.txt
 	rm -rf build/lock
+
+# What a user may have: everything that is asked for at its lowest, or at its newest. Without ruff and mypy, which are
+# for the pinned releases; an old anyio has a plugin for pytest that warns.
+lowest: build/lowest/.ready  ## Tests with the lowest releases that pyproject.toml allows
+	PYTEST_ADDOPTS='-p no:anyio' build/lowest/bin/python -m pytest -n $(WORKERS) --dist worksteal $(EDGE)
+
+newest: build/newest/.ready  ## Tests with the newest releases, as `pip install .` brings them
+	build/newest/bin/python -m pytest -n $(WORKERS) --dist worksteal $(EDGE)
+
+EDGE ?= --ignore tests/benchmarks --ignore tests/real
+
+build/lowest/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear build/lowest
+	build/lowest/bin/pip install -qq --disable-pip-version-check uv
+	VIRTUAL_ENV=build/lowest build/lowest/bin/uv pip install -q --resolution lowest-direct .
+	build/lowest/bin/pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+build/newest/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@
 
 build: $(READY)  ## Source distribution and wheel, in dist/
 	$(BIN)/python -m build --no-isolation

@@ -115,7 +115,8 @@ def cache_economics(summary: RunSummary, price_of: PriceOf, priced_as: str | Non
     stand_in = None if priced_as is None else _cost(price_of(priced_as))
     if priced_as is not None and stand_in is None:
         raise NotFoundError("priced model", priced_as)
-    return tuple(_arm_economics(arm, _cost(price_of(arm.model)), stand_in, priced_as or "") for arm in summary.arms)
+    own = ((arm, _cost(price_of(arm.asked_as or arm.model))) for arm in summary.arms)
+    return tuple(_arm_economics(arm, cost, stand_in, priced_as or "") for arm, cost in own)
 
 
 def has_savings(economics: Sequence[ArmEconomics]) -> bool:

@@ -28,7 +28,6 @@ from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
 from toolbelt.providers.endpoints import check_name, without_secrets
-from toolbelt.providers.litellm_table import find_form
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.render.screen import notify
@@ -108,12 +107,12 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
     for key in options.required:
         get_check(key)
     checks = pick_checks((*options.checks, *options.required) if options.checks else ())
-    names = tuple(dict.fromkeys(options.models))
+    config, table = open_models(options.config)
+    names = tuple(dict.fromkeys(map(table.find_asked, options.models)))
     for name in names:
         if any("\ud800" <= letter <= "\udfff" for letter in name):
             raise ToolbeltError(f"The name of model {name!r} is not UTF-8.")
         check_name(name)  # before it is said what it would take
-    config, table = open_models(options.config)
     warn_of_unknown_bases(names, table)
     tokenizer = options.tokenizer or config.tokenizer or DEFAULT_TOKENIZER
     make_counter(tokenizer)  # an unknown name is refused whatever the models
@@ -127,7 +126,7 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
         wanted = ProbePlan(name, api_base, tuple(check.key for check in checks), counter.name, code)
         settings = ProbeSettings(
             counter,
-            find_form(name),
+            table.find_form(name),
             ModelLimits(facts.context_window, facts.output_reserve),
             RetryPolicy(options.asking.max_retries),
             max_concurrency=options.asking.max_concurrency,

@@ -98,7 +98,7 @@ def _show_matrix(matrix: Matrix) -> None:
 
 def _probed_beside(store: RunStore, summary: RunSummary) -> list[StandingProbe]:
     """The probe that stands for each model of a run, made where the run asked it; others are left out."""
-    return standing_probes(store, (arm.model for arm in summary.arms), summary.settings.get("api_base"))
+    return standing_probes(store, (arm.asked_as or arm.model for arm in summary.arms), summary.settings.get("api_base"))
 
 
 def _probed_data(probes: Sequence[StandingProbe]) -> dict[str, Any]:

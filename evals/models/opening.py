@@ -79,6 +79,7 @@ def open_model(name: str, options: ModelOptions | None = None) -> Model:
         ToolbeltError: it cannot be asked: no key is set, or `api_base` is no address.
     """
     options = options or ModelOptions()
+    name = options.table.find_asked(name)
     if not name.strip():
         raise ToolbeltError("A model needs a name: local/bm25, or any that litellm knows; see: toolbelt model list")
     for prefix, opener in OPENERS.items():
@@ -93,6 +94,7 @@ def open_price(name: str, options: ModelOptions) -> Model:
     Raises:
         NotFoundError: a name without a provider that no known model has, with the nearest.
     """
+    name = options.table.find_asked(name)
     if not name.strip() or name.startswith(tuple(OPENERS)):
         return open_model(name, options)
     if "/" not in name and options.api_base is None and not is_known(name, options.table):

@@ -193,8 +193,8 @@ class Plan(RunSettings):
             A model that is not in it is asked whatever is offered.
         params: By model, further fields of its requests, as the project states them.
         toolset_systems: By toolset that is an agent with a system prompt, that prompt, unless one was asked for.
-        model_facts: By model, what the table says of its name, as known when the run began: `alias_of`,
-            `deprecation_date`, `successor`.
+        model_facts: By model, what is known of its name since the run began: `asked_as` where it is a label of the
+            project's; of the table `alias_of`, `deprecation_date`, `successor`.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
         served: By toolset that is one loadout over tools of MCP servers, the digest of the list that `toolbelt serve`
             offers with that loadout (rule M5).
@@ -264,6 +264,10 @@ class Plan(RunSettings):
         """How models are asked, as far as it is not left to their providers."""
         more = {"system": self.system, "toolset_systems": self.toolset_systems, "model_params": self.params}
         return {**self.sampling.stated, **{key: value for key, value in more.items() if value}}
+
+    def find_asked(self, model: str) -> str:
+        """The name by which a model is asked, where `model` may be its label."""
+        return self.model_facts.get(model, {}).get("asked_as", model)
 
     def sampling_of(self, arm: Arm) -> Sampling:
         """How an arm's model is asked."""

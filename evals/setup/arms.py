@@ -43,7 +43,7 @@ from toolbelt.loadouts.loadout import AUTO
 from toolbelt.loadouts.reason_text import describe_unmet_recommendation
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
-from toolbelt.providers.litellm_table import ModelTable, find_form
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.search.settings import Trigger
 from toolbelt.stores.files import cache_folder
@@ -97,7 +97,7 @@ def prepare_arms(
         ToolbeltError: a model that is unknown or whose key is missing, a toolset that matches nothing.
     """
     open_ranker = cache(open_ranker or partial(_open_ranker, inputs, options))  # arms share its vectors
-    models = {name: opener(name, options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
+    models = {name: opener(plan.find_asked(name), options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
     renderers = _Renderers(inputs.catalog, inputs.project.models, plan.tokenizer, plan.seed, reporter)
     notes: dict[RunNote, None] = {}  # arms of one toolset have the same
     arms = []
@@ -214,7 +214,7 @@ class _Renderers:
         return self._counters[name]
 
     def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> ToolRenderer:
-        counter, form = self.counter(model), find_form(model)
+        counter, form = self.counter(model), self._models.find_form(model)
         presentation = make_presentation(variant, self._catalog, self._seed)
         key = (counter.name, form, tuple(extras.items()), "" if presentation is None else presentation.key)
         if key not in self._renderers:

@@ -45,8 +45,8 @@ def find_limits(project: Project, models: Iterable[str], max_tokens: int | None 
 
 
 def find_model_facts(project: Project, models: Iterable[str]) -> dict[str, dict[str, str]]:
-    """By model, what the table says of its name: what it stands for, and when it is switched off."""
-    keys = ("alias_of", "deprecation_date", "successor")
+    """By model, what its name stands for, a label or an alias, and when it is switched off."""
+    keys = ("asked_as", "alias_of", "deprecation_date", "successor")
     facts = {model: project.facts(model) for model in models}
     found = {model: {key: getattr(of, key) for key in keys if getattr(of, key)} for model, of in facts.items()}
     return {model: known for model, known in found.items() if known}

@@ -61,6 +61,7 @@ def make_plan(
             suite can be asked; too many trials.
     """
     dataset, project = inputs.dataset, inputs.project
+    models = project.models.find_labels(models)
     project.refuse_wrong_definitions()
     specs = _find_toolsets(inputs, toolsets, settings.suite, reporter)
     for spec in specs:

@@ -55,8 +55,8 @@ def _model_lines(summary: RunSummary) -> Iterator[str]:
     """What aliases stood for, and which models were gone or about to go when the run began."""
     began = date.fromisoformat(summary.created[:10]) if summary.created else None
     for model, known in summary.model_facts.items():
-        if known.get("alias_of"):
-            yield f"{model} stands for {known['alias_of']}."
+        if targets := [known[key] for key in ("asked_as", "alias_of") if key in known]:
+            yield f"{model} stands for {', which is '.join(targets)}."
         if began is not None and (day := known.get("deprecation_date")):
             left = (date.fromisoformat(day) - began).days
             facts = ModelFacts(model, deprecation_date=day, successor=known.get("successor"), days_left=left)

@@ -104,21 +104,21 @@ def _keep_probe(model: str) -> None:
 
 
 def test_what_a_probe_showed_stands_beside_what_is_known(toolbelt: Toolbelt) -> None:
-    assert toolbelt("model", "inspect", "gpt-4o", "--json").json["probe"] is None
-    _keep_probe("gpt-4o")
-    ran = toolbelt("model", "inspect", "gpt-4o")
+    assert toolbelt("model", "inspect", "gpt-6-luna", "--json").json["probe"] is None
+    _keep_probe("gpt-6-luna")
+    ran = toolbelt("model", "inspect", "gpt-6-luna")
     assert (ran.code, ran.err) == (0, "")
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     assert {"tool calling yes litellm probe: yes", "parallel calls yes litellm probe: no"} <= set(lines)
     *_, when, works = ran.out.splitlines()
     assert (when[:9], when.split()[-1]) == ("probed 20", "finished")
     assert mentions(works, "1 of 6 works", "parallel_calls", "choice_named")
-    probe = toolbelt("model", "inspect", "gpt-4o", "--json").json["probe"]
+    probe = toolbelt("model", "inspect", "gpt-6-luna", "--json").json["probe"]
     assert probe["learned"] == {"tool_calling": True, "parallel_calls": False}
     assert probe["news"] == [
         {"fact": "parallel_calls", "known": True, "source": "litellm", "seen": False, "contradicts": True, "note": None}
     ]
-    assert toolbelt("model", "inspect", "gpt-4o", "--store", "other.db", "--json").json["probe"] is None
+    assert toolbelt("model", "inspect", "gpt-6-luna", "--store", "other.db", "--json").json["probe"] is None
 
 
 def test_a_model_nobody_knows_is_known_once_it_was_probed(toolbelt: Toolbelt) -> None:

@@ -15,7 +15,7 @@ from toolbelt.providers.model_facts import list_current_names
 
 MODELS = """\
 models:
-  - gpt-5
+  - gpt-6-luna
   - name: hosted_vllm/mine
     base: ollama/llama3.1
     context_window: 6000
@@ -36,13 +36,15 @@ def test_the_projects_models_come_first(toolbelt: Toolbelt, mine: Path) -> None:
     assert ran.code == 0
     lines = [line.split() for line in ran.out.splitlines()]
     assert lines[0][:4] == ["model", "window", "answer", "tools"]
-    assert " ".join(lines[1]) == "gpt-5 272,000 128,000 yes 4,096 yes yes yes 1.25 10 0.125 unknown openai"
+    assert " ".join(lines[1]) == "gpt-6-luna 922,000 128,000 yes 4,096 yes yes yes 0.1 0.5 0.01 0.125 openai"
     assert (
         " ".join(lines[2])
         == "hosted_vllm/mine 6,000 8,192 yes 1,500 no unknown unknown 0.1 0.25 0.05 unknown hosted_vllm"
     )
     assert lines[3] == ["nobody/knows", *["unknown"] * 3, "4,096", *["unknown"] * 8]
-    assert [line[0] for line in lines[4:]] == list(list_current_names(ModelTable()))
+    assert [line[0] for line in lines[4:]] == [
+        name for name in list_current_names(ModelTable()) if name != "gpt-6-luna"
+    ]
     assert mentions(ran.err, "toolbelt model list --all")
 
 
@@ -124,7 +126,7 @@ def test_a_narrow_terminal_keeps_names_and_numbers_whole(
     monkeypatch.setenv("COLUMNS", "60")
     lines = toolbelt("model", "list").out.splitlines()
     assert max(map(len, lines)) <= 60
-    assert lines[1].split()[:2] == ["gpt-5", "272,000"]
+    assert lines[1].split()[:2] == ["gpt-6-luna", "922,000"]
     said = " ".join(" ".join(lines).split())
     assert mentions(said, "parallel, choice, caching, $/M in, $/M out, $/M read, $/M write, provider")
     monkeypatch.setenv("COLUMNS", "200")

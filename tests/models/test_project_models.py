@@ -49,9 +49,21 @@ def test_names_and_what_is_said_of_them() -> None:
     ]
 
 
+def test_a_label_stands_in_the_place_of_the_name() -> None:
+    names, own, findings = _read("models:\n- {name: a/long/name, label: small}\n- {name: b, label: B}\n- c\n")
+    assert (names, findings) == (["small", "B", "c"], [])
+    assert [(model.name, model.label) for model in own] == [("a/long/name", "small"), ("b", "B")]
+
+
 @pytest.mark.parametrize(
     ("text", "rule", "line", "named"),
     [
+        pytest.param(
+            "models:\n- {name: a, label: s}\n- {name: b, label: S}", "bad-label", 3, "'S'", id="a-label-twice"
+        ),
+        pytest.param("models:\n- b\n- {name: a, label: B}", "bad-label", 3, "'b'", id="a-label-that-is-a-name"),
+        pytest.param("models:\n- {name: a, label: B}\n- b", "duplicate-entry", 3, "'a'", id="a-name-that-is-a-label"),
+        pytest.param("models:\n- {name: a, label: 'b,c'}", "bad-label", 2, "comma", id="a-label-with-a-comma"),
         pytest.param("models: {a: {}}", "wrong-type", 1, "list of names", id="a-mapping-of-models"),
         pytest.param("models:\n- a\n- [b]", "wrong-type", 3, ("`models[1]`", "name"), id="a-list-in-it"),
         pytest.param("models:\n- a:\n    caching: true", "wrong-type", 2, "write `name: a`", id="keyed-by-its-name"),

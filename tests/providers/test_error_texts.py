@@ -268,3 +268,24 @@ def test_X2_the_wait_is_what_the_provider_asks_for(
     seconds: float,
 ) -> None:
     assert refused(openai_server, 429, body, headers).retry_after_seconds == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        pytest.param({"detail": "Nothing of 9 kg is carried."}, "Nothing of 9 kg is carried.", id="fastapi"),
+        pytest.param({"error": "Nothing of 9 kg is carried."}, "Nothing of 9 kg is carried.", id="a-text-as-error"),
+        pytest.param({"message": "Nothing of 9 kg is carried."}, "Nothing of 9 kg is carried.", id="a-bare-message"),
+        pytest.param(openai("Nothing of 9 kg is carried."), "Nothing of 9 kg is carried.", id="openai"),
+        pytest.param(
+            {"detail": [{"loc": ["body", "n"], "msg": "too heavy"}]},
+            '[{"loc": ["body", "n"], "msg": "too heavy"}]',
+            id="a-list-of-details",
+        ),
+    ],
+)
+def test_X2_a_message_is_the_servers_own_whatever_form_its_error_has(
+    openai_server: OpenAIServer, body: Any, message: str
+) -> None:
+    error = refused(openai_server, 422, body)
+    assert (error.failure, error.message) == (WRONG, message)

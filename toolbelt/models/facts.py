@@ -72,6 +72,7 @@ class ModelFacts:
         deprecation_date: The day on which its provider switches it off, ISO 8601.
         successor: The model that takes its place, and is not gone itself.
         days_left: From today to that day; below 1 it is gone.
+        asked_as: The name by which it is asked, where `name` is a label of the project's.
         sources: Where each fact that is known comes from, by the names of these attributes: `toolbelt.yaml`,
             `litellm`, `name`, `default`, `toolbelt`, `provider rules`; of a base, with its name in parentheses.
     """
@@ -99,6 +100,7 @@ class ModelFacts:
     deprecation_date: str | None = None
     successor: str | None = None
     days_left: int | None = None
+    asked_as: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -136,6 +138,7 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
     """Facts as plain values."""
     return {
         "name": facts.name,
+        "asked_as": facts.asked_as,
         "known_as": facts.known_as,
         "provider": facts.provider,
         "mode": facts.mode,

@@ -46,7 +46,7 @@ def facts_view(
         steps: Its prices for longer prompts, each with the tokens above which they hold.
         seen: What a probe showed, by fact; it stands beside what is known, and stands out where it is something else.
     """
-    known_as = facts.known_as if facts.known_as not in (None, facts.name) else None
+    known_as = facts.known_as if facts.known_as not in (None, facts.name, facts.asked_as) else None
     columns = (Column(""), Column("", is_text=True), *([Column("", is_text=True)] if seen else []))
     rows = []
     for label, key, value in _facts(facts):
@@ -54,7 +54,7 @@ def facts_view(
         rows.append(Row(label, (value, source, *([_seen(seen.get(key), value)] if seen else []))))
     dearer = (Note(f"prompts above {above:,} tokens: {_listed(prices)}") for above, prices in steps)
     return (
-        Heading(facts.name, f"litellm's {known_as}" if known_as else ""),
+        Heading(facts.name, ", ".join(filter(None, (facts.asked_as, known_as and f"litellm's {known_as}")))),
         Table("", columns, tuple(rows)),
         *dearer,
     )

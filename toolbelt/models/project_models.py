@@ -25,6 +25,7 @@ class ProjectModel:
 
     Attributes:
         name: The name by which it is requested.
+        label: Its short name: what is shown of it, and another name to ask for it.
         base: Another model, of the project or of litellm's table, that gives all facts not known otherwise: the target
             of an alias, or the original of a quantised build.
         provider: The provider of its API.
@@ -45,6 +46,7 @@ class ProjectModel:
     """
 
     name: str
+    label: str | None = None
     base: str | None = None
     provider: str | None = None
     api: str | None = None
@@ -81,6 +83,7 @@ def project_model_data(model: ProjectModel) -> dict[str, Any]:
 MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
     {
         "name": KeySpec(Kind.TEXT, "As it is asked for: a litellm name, or one of your own.", ("model", "id")),
+        "label": KeySpec(Kind.TEXT, "A short name, which tables, pictures and sentences show, and --model takes."),
         "base": KeySpec(
             Kind.TEXT,
             "Another model, whose facts hold where nothing else is known: what an alias stands for, what a quantised "
@@ -215,7 +218,8 @@ def read_models(
         known: The other names in the file.
 
     Returns:
-        The names in the order written, each once; the stated facts, as far as they could be read; the findings.
+        The names in the order written, each once, or the label where one has it; the stated facts, as far as they could
+        be read; the findings.
     """
     section = Section.of(document, *path)
     models: list[ProjectModel] = []
@@ -240,8 +244,12 @@ def read_models(
         if is_definition:
             models.append(own)
             _refuse_contradictions(item, own)
+            if own.label and ((owner := earlier.setdefault(fold(own.label), own.name)) != own.name or "," in own.label):
+                why = f"is a name of {owner!r} already" if owner != own.name else "has a comma, which parts models"
+                item.child("label").add_error("bad-label", f"{item.child('label').label}: {own.label!r} {why}.")
     _refuse_cycles(section, models)
-    return list(names), models, section.findings
+    labels = {own.name: own.label for own in models if own.label}
+    return [labels.get(name, name) for name in names], models, section.findings
 
 
 def _read_model(item: Section, known: Known) -> ProjectModel | None:

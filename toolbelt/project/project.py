@@ -22,7 +22,7 @@ from toolbelt.loadouts.loadout import AUTO, WHOLE_CATALOG, whole_catalog
 from toolbelt.patterns import fold
 from toolbelt.project.fits import find_fits
 from toolbelt.providers.current_models import list_defaults
-from toolbelt.providers.litellm_table import ModelTable, find_form
+from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import count_tokens, find_tokenizer, make_cached_counter
 from toolbelt.reporter import SILENT, Reporter
 from toolbelt.stores.config import Config
@@ -307,19 +307,17 @@ class Project:
             choice = choose_recommended(facts.toolset, self.catalog, self.registry, measure, choose_by_window)
         if choice.loadout is None:
             return Resolution(AUTO, (), self.catalog), choice
-        if choice.outcome is AutoOutcome.LOADOUT:
-            return self.resolve(choice.loadout.name), choice
-        return self.resolve(None), choice
+        return self.resolve(choice.loadout.name if choice.outcome is AutoOutcome.LOADOUT else None), choice
 
     def inspect(self, name: str | None, models: Sequence[str] = ()) -> Inspection:
         """A loadout, counted and compared with models; raises as `resolve`."""
-        resolution, tokens = self.resolve(name), self.tokens()
-        return Inspection(resolution, tokens, self._fits(resolution, models))
+        resolution = self.resolve(name)
+        return Inspection(resolution, self.tokens(), self._fits(resolution, models))
 
     def inspect_auto(self, models: Sequence[str]) -> Inspection:
         """What `auto` chooses, counted; raises as `choose`."""
         resolution, choice = self.choose(models)
-        tokens = self._count(find_tokenizer(models[0], self.models) or self.tokenizer, find_form(models[0]))
+        tokens = self._count(find_tokenizer(models[0], self.models) or self.tokenizer, self.models.find_form(models[0]))
         return Inspection(resolution, tokens, self._fits(resolution, models[:1]), choice)
 
     @property
@@ -359,7 +357,7 @@ class Project:
         """
         if any(not name.strip() for name in asked):
             raise ToolbeltError("A model's name is empty; see: toolbelt model list")
-        return tuple(dict.fromkeys(asked)) or self.config.models or list_defaults(self.models)
+        return self.models.find_labels(asked) or self.config.models or list_defaults(self.models)
 
     def comparer(self, tools: Sequence[Tool]) -> FitCalculator:
         """What holds toolsets made of `tools` against models."""
@@ -372,7 +370,9 @@ class Project:
         from toolbelt.models.fit import ModelToFit
 
         known = find_tokenizer(model, self.models)
-        return ModelToFit.of(self.facts(model), known or self.tokenizer, find_form(model), exact=known is not None)
+        return ModelToFit.of(
+            self.facts(model), known or self.tokenizer, self.models.find_form(model), exact=known is not None
+        )
 
     def _count_some(self, counting: tuple[str, str], tools: Sequence[Tool]) -> ToolTokens:
         # The whole catalog may be counted already; if not, what is shown is all that matters.
@@ -389,7 +389,6 @@ class Project:
         return find_fits(self, resolution.active_tools, models, calculate)
 
     def _measure(self, model: ModelToFit) -> Callable[[Sequence[Tool]], ModelFit]:
-        """Checks tools against a model."""
         from toolbelt.models.fit import CandidateToolset
 
         return lambda tools: self.comparer(tools).fit(CandidateToolset("", tuple(tools)), model)

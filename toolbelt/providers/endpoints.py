@@ -113,7 +113,17 @@ _OTHERS_NAMES = re.compile(r"claude-|^amazon_nova|^gpt-image|:.{60}")
 """Names without a provider that litellm takes for one's models, though its table does not have them."""
 _FURTHER_PROVIDERS = frozenset(
     {
-        *("a2a_agent", "aiohttp_openai", "aws_textract", "azure_speech", "dotprompt", "gdc", "humanloop", "langflow"),
+        *(
+            "a2a_agent",
+            "aiohttp_openai",
+            "aws_textract",
+            "azure_speech",
+            "databricks_agent",
+            "dotprompt",
+            "gdc",
+            "humanloop",
+            "langflow",
+        ),
         *("langfuse", "litellm_agent", "modelscope", "mongodb", "nadir", "nvidia_riva", "sagemaker_nova", "valkey"),
         "vertex_ai_beta",
     }
@@ -131,7 +141,9 @@ _PUBLIC_HOSTS = frozenset(
         *("api.synthetic.new", "api.together.ai", "api.together.xyz", "api.v0.dev", "api.x.ai", "app.empower.dev"),
         *("codestral.mistral.ai", "dashscope-intl.aliyuncs.com", "dashscope.aliyuncs.com", "llm.chutes.ai"),
         *("gigachat.devices.sberbank.ru", "inference.api.nscale.com", "integrate.api.nvidia.com", "nano-gpt.com"),
-        *("ollama.com", "pinstripes.io", "serverless.tensormesh.ai"),
+        *("ollama.com", "pinstripes.io", "serverless.tensormesh.ai", "api.aiand.com", "api.clfaigateway.dev"),
+        *("api.openinfer.ai", "api.reka.ai", "inference.coralbricks.ai", "inference.runanywhere.ai"),
+        "vanchin.streamlake.ai",
     }
 )
 """Hosts by which litellm finds a provider and its key; and OpenAI's own, which is asked through litellm."""

@@ -18,7 +18,7 @@ from toolbelt.providers.direct_answers import keep_one_text
 _NAMES = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 """Its loggers."""
 _WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
-    ("Item '.*' on TypedDict class", UserWarning),  # of pydantic, about litellm's types
+    (r"Items? '.*' on TypedDict class", UserWarning),  # of pydantic, about litellm's types
     ("Pydantic serializer warnings", UserWarning),  # about odd answers of servers
     (
         r"coroutine '\w+\.(a|async_)\w*completion\w*' was never awaited",
@@ -120,8 +120,8 @@ def _spare_odd_arguments() -> None:
     load_litellm()
     from litellm.litellm_core_utils.llm_response_utils import convert_dict_to_response as reading
 
-    name = "_handle_invalid_parallel_tool_calls"
-    unfold = getattr(reading, name, None)
+    names = ("handle_invalid_parallel_tool_calls", "_handle_invalid_parallel_tool_calls")  # newer and older releases
+    unfold = next((found for name in names if (found := getattr(reading, name, None)) is not None), None)
     if unfold is None:
         return
 
@@ -131,7 +131,8 @@ def _spare_odd_arguments() -> None:
         except Exception:  # noqa: BLE001  whatever a model may have written
             return calls
 
-    _replace(name, unfold, unfold_or_leave)
+    for name in names:
+        _replace(name, unfold, unfold_or_leave)
 
 
 @cache

@@ -55,7 +55,7 @@ def find_route(name: str, api_base: str | None, table: ModelTable, api: Api = Ap
             provider is named.
     """
     check_name(name)
-    from toolbelt.providers.litellm_loading import load_litellm
+    from toolbelt.providers.litellm_loading import load_litellm, silence_warnings
 
     if api_base is not None:
         check_address(api_base)
@@ -69,6 +69,7 @@ def find_route(name: str, api_base: str | None, table: ModelTable, api: Api = Ap
             "Ask the model through another provider, or at an address of OpenAI's API (--api-base)."
         )
     litellm = load_litellm()
+    silence_warnings()  # newer releases load a provider's types when they are first asked about it
     unfit = [name for name, value in os.environ.items() if _SECRET.search(name) and not is_sendable(value)]
     with _without(unfit):
         litellm_name, model, provider, key, place = _find_provider(litellm, name, api_base, table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -141,9 +141,23 @@ class ModelTable:
         """What the project says of `model`; `None` if nothing."""
         return self._own.get(model) or self._own.get(fold(model))
 
+    def find_asked(self, model: str) -> str:
+        """The name by which a model is asked: `model` itself, unless that is a label of the project's."""
+        own = self.find_project_model(model)
+        return own.name if own is not None and own.label and fold(own.label) == fold(model) else model
+
+    def find_labels(self, models: Iterable[str]) -> tuple[str, ...]:
+        """What is shown of models, each once: its label, or else its name."""
+        own = ((model, self.find_project_model(model)) for model in models)
+        return tuple(dict.fromkeys(known.label if known is not None and known.label else model for model, known in own))
+
+    def find_form(self, model: str) -> str:
+        """The format in which a model's tools are sent: a key of `DEFINITION_FORMATS`."""
+        return "anthropic" if "claude" in self.find_asked(model).lower() else "openai"
+
     def trace(self, model: str) -> tuple[str, ...]:
-        """`model` and what it is based on, nearest first; a base that leads back ends it."""
-        names = [model]
+        """The name by which a model is asked and what it is based on, nearest first; a base that leads back ends it."""
+        names = [self.find_asked(model)]
         while (
             (own := self.find_project_model(names[-1])) is not None and own.base is not None and own.base not in names
         ):
@@ -152,6 +166,7 @@ class ModelTable:
 
     def find_name(self, model: str) -> str | None:
         """What the table calls `model`; `None` if it does not know it."""
+        model = self.find_asked(model)
         for spelling in (model, model.lower()):
             if spelling in self.providers:
                 return spelling
@@ -216,7 +231,7 @@ class ModelTable:
 
     @cached_property
     def _own(self) -> Mapping[str, ProjectModel]:
-        folded = {fold(own.name): own for own in reversed(self.own)}
+        folded = {fold(name): own for own in reversed(self.own) for name in (own.label, own.name) if name}
         return {**folded, **{own.name: own for own in self.own}}
 
     @cached_property
@@ -293,8 +308,3 @@ def _is_provider(value: object) -> bool:
 def _provider(entry: object) -> str | None:
     provider = entry.get("litellm_provider") if isinstance(entry, dict) else None
     return provider if isinstance(provider, str) and provider else None
-
-
-def find_form(model: str) -> str:
-    """The format in which a model's tools are sent: a key of `DEFINITION_FORMATS`."""
-    return "anthropic" if "claude" in model.lower() else "openai"

@@ -92,8 +92,11 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
     gathered = _Gathered()
     alike = served_alike(model, table)
     known_as = None
+    asked_as = table.find_asked(model)
+    if asked_as != model:
+        gathered.learn("asked_as", asked_as, _PROJECT)
     for name in table.trace(model):
-        suffix = "" if name == model else f" ({name})"
+        suffix = "" if name == asked_as else f" ({name})"
         left_out = frozenset() if name in alike else _OF_THE_PROVIDER
         provider = find_provider(name, table)
         if (own := table.find_project_model(name)) is not None:

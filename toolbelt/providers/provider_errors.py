@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import MappingProxyType
 
@@ -101,8 +102,13 @@ def make_model_error(
         # A provider that is not asked over our connections.
         status_code = getattr(error, "status_code", None)
         status = status_code if isinstance(status_code, int) and status_code not in (0, 500) else None
-    failure = _find_failure(named, status, f"{text} {_code(error)}".lower())
-    message = clean_message(text, secrets) or type(error).__name__
+    message, codes = text, _code(error)
+    if body := _find_body(error):  # newer SDKs put of it into their own text what has OpenAI's form, and no more
+        text = body[:_LONGEST_BODY]
+        message, more = _read_error(text)
+        codes = f"{codes} {more}"
+    failure = _find_failure(named, status, f"{message} {codes}".lower())
+    message = clean_message(message, secrets) or type(error).__name__
     sources = (headers, *_headers_of(error))
     return _put_together(failure, message, sources, text, latency_seconds)
 
@@ -190,12 +196,27 @@ def _code(error: BaseException) -> str:
 
 
 def _root(error: BaseException) -> BaseException:
+    *_, root = _chain(error)
+    return root
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and those that it came from, ten at most."""
+    inner: BaseException | None = error
     for _ in range(10):
-        inner = error.__cause__ or error.__context__
         if inner is None:
-            break
-        error = inner
-    return error
+            return
+        yield inner
+        inner = inner.__cause__ or inner.__context__
+
+
+def _find_body(error: BaseException) -> str:
+    """The body of the answer that is an error, as the server sent it; empty where no exception has it."""
+    for each in _chain(error):
+        with suppress(Exception):  # a body that was never read, or is no text
+            if text := each.response.text.strip():  # type: ignore[attr-defined]
+                return str(text)
+    return ""
 
 
 def _find_failure(named: Failure | None, status: int | None, words: str) -> Failure:

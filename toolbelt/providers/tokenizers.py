@@ -72,8 +72,9 @@ def find_tokenizer(model: str, table: ModelTable | None = None) -> str | None:
         model: Its name.
         table: What aliases stand for; without it they have no tokenizer.
     """
-    alias = None if table is None else table.find_name(model)
-    bare = (table.aliases.get(alias, model) if table and alias else model).lower()
+    if table is not None:
+        model = table.aliases.get(table.find_name(model) or "") or table.find_asked(model)
+    bare = model.lower()
     for prefix in _OPENAI_PREFIXES:
         bare = bare.removeprefix(prefix)
     bare = re.sub(r"^ft:", "", bare)

@@ -61,7 +61,11 @@ class StoredRun:
             catalog=plan.catalog_name,
             surroundings=plan.surroundings,
             code=plan.code,
-            aliases={model: known["alias_of"] for model, known in plan.model_facts.items() if "alias_of" in known},
+            aliases={
+                model: target
+                for model, known in plan.model_facts.items()
+                if (target := known.get("alias_of") or known.get("asked_as"))
+            },
             status=store.find_status(row),
             reason=row.reason,
             drafts=plan.drafts,

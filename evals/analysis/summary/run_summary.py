@@ -76,6 +76,9 @@ class ArmSummary:
     model: str = field(metadata=described("name of the model"))
     toolset: str = field(metadata=described("name of the toolset"))
     variant: str = field(default="", metadata=described("what is changed about the toolset; empty if nothing"))
+    asked_as: str = field(
+        default="", metadata=described("the name by which the model is asked, where `model` is its label; empty if not")
+    )
     planned: Count = field(default=0, metadata=described("planned", "trials"))
     finished: Count = field(
         default=0, metadata=described("with an outcome, error and context_overflow among them", "trials")

@@ -110,6 +110,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             reasons,
             plan.get("distractors_reached", {}),
             plan.get("served", {}),
+            plan.get("model_facts", {}),
         )
         for number, *names, planned_trials in planned
     )
@@ -189,6 +190,7 @@ def _arm(
     reasons: Mapping[tuple[int, str], str],
     distractors_reached: Mapping[str, int],
     served: Mapping[str, str],
+    model_facts: Mapping[str, Mapping[str, str]],
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
     rates = {name: _rate(rate, outcomes, clusters.get((number, name))) for name, rate in RATES.items()}
@@ -210,6 +212,7 @@ def _arm(
         model=model,
         toolset=toolset,
         variant=variant,
+        asked_as=model_facts.get(model, {}).get("asked_as", ""),
         planned=planned,
         finished=_total(outcomes.values(), "1"),
         scored=_total(scored.values(), "1"),
