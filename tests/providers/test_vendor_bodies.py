@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.servers.vendors import Json, VendorServer, completion, message, respo
 from toolbelt.catalog import Tool
 from toolbelt.evals.conversation import Conversation, Exchange, Message, Reply, ToolUse
 from toolbelt.providers.chat import Sampling
+from toolbelt.providers.endpoints import Transport
 
 ANSWERS: Mapping[str, Callable[[], Json]] = {"messages": message, "responses": response, "chat": completion}
 TEXT = {"type": "string"}
@@ -44,6 +46,7 @@ TOOLS = tuple(
     for kind, text in (("plain", ""), ("told", 'Does "it".\n\tAnd\u2028more \ud83d\ude00'))
     for number, schema in enumerate(SCHEMAS)
 )
+MANY = offer_of(*TOOLS)
 SETTINGS = (
     Sampling(),
     Sampling(temperature=0.0),
@@ -84,7 +87,7 @@ def test_X1_every_body_is_accepted_by_the_types_of_the_vendors_sdk(
     api: str, settings: Sampling, server: VendorServer
 ) -> None:
     server.answer = lambda body: ANSWERS[api]()
-    offers = (offer_of(), offer_of(*TOOLS))
+    offers = (offer_of(), MANY)
     for messages, offer in zip(CONVERSATIONS, cycle(offers[::-1]), strict=False):
         ask(server, api, messages, offer=offer, sampling=settings)  # else it is a `ModelError`
         ends = {"messages": "/v1/messages", "responses": "/v1/responses", "chat": "/v1/chat/completions"}
@@ -109,7 +112,7 @@ def test_X1_a_key_goes_to_each_vendor_as_it_wants_it(server: VendorServer, monke
 def test_X1_what_is_left_out_would_mean_something_else(server: VendorServer) -> None:
     """Responses takes a schema without `strict` as a strict one, and stores answers at the vendor."""
     server.answer = lambda body: response()
-    ask(server, "responses", offer=offer_of(*TOOLS))
+    ask(server, "responses", offer=MANY)
     body = server.bodies[-1]
     assert {tool["strict"] for tool in body["tools"]} == {False}
     assert body["store"] is False
@@ -134,3 +137,40 @@ def test_an_effort_is_said_as_the_model_takes_it(
         "output_config": None,
         **fields,
     }
+
+
+ROOT_KEYS = {"type", "properties", "required", "additionalProperties", "$defs"}
+"""Of a schema, which litellm sends to Anthropic; it leaves out all others. The documentation has a row for them."""
+
+
+@pytest.mark.parametrize("messages", CONVERSATIONS, ids=[str(number) for number in range(len(CONVERSATIONS))])
+def test_X1_messages_are_those_of_litellm_but_for_two_documented_differences(
+    messages: tuple[Message, ...], server: VendorServer
+) -> None:
+    server.answer = lambda body: message()
+    claude = "anthropic/claude-haiku-4-5"
+    for sampling in (
+        Sampling(0.5, tool_choice="required"),
+        Sampling(tool_choice="tool_1-told"),
+        Sampling(effort="low"),
+    ):
+        bodies = []
+        for transport in Transport:
+            ask(server, "messages", messages, offer=MANY, sampling=sampling, transport=transport, model=claude)
+            body = server.bodies[-1] | {"max_tokens": 0}
+            tools = body.pop("tools")
+            if transport is Transport.AUTO:
+                refused = [tool["name"] for tool in tools if tool["input_schema"].keys() & {"oneOf", "anyOf", "allOf"}]
+                assert refused == []
+            schemas = {
+                tool["name"]: {key: value for key, value in tool["input_schema"].items() if key in ROOT_KEYS}
+                for tool in tools
+            }
+            bodies.append((body, schemas, [tool.get("description") for tool in tools]))
+        assert bodies[0] == bodies[1]
+
+
+def test_X1_the_differences_over_messages_are_documented() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "evals.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith("| over Messages: keys")]
+    assert all(f"`{key}`" in row for key in ROOT_KEYS)

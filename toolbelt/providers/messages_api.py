@@ -17,6 +17,8 @@ from toolbelt.providers.direct_answers import objects_in
 DEFAULT_MAX_TOKENS = 32_000
 """Where nothing is known of the model: the API wants a limit. Every model since 2025 takes it."""
 _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
+_REFUSED_AT_THE_ROOT = frozenset({"oneOf", "anyOf", "allOf"})
+"""Of a schema: the API refuses the whole request. litellm leaves them out, too; `model fit` names such tools."""
 _BUDGETS = {"minimal": 1024, "low": 1024, "medium": 2048, "high": 4096, "xhigh": 8192, "max": 16384}
 """Tokens of reasoning for models that know no effort, as litellm has them."""
 _NOT_OF_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
@@ -67,7 +69,8 @@ def _define(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     function = definition["function"]
     tool = {name: function[name] for name in ("name", "description", "strict") if function.get(name) is not None}
     schema = function.get("parameters") or {"properties": {}}
-    return {**tool, "input_schema": {**schema, "type": "object"}}
+    kept = {key: value for key, value in schema.items() if key not in _REFUSED_AT_THE_ROOT}
+    return {**tool, "input_schema": {**kept, "type": "object"}}
 
 
 def _write_messages(messages: Sequence[Mapping[str, Any]]) -> tuple[list[Block], list[dict[str, Any]]]:
@@ -94,7 +97,9 @@ def _write_messages(messages: Sequence[Mapping[str, Any]]) -> tuple[list[Block],
 def _write_blocks(message: Mapping[str, Any]) -> list[Block]:
     if message["role"] in ("tool", "function"):
         use = _clean_id(str(message.get("tool_call_id")))
-        return [{"type": "tool_result", "tool_use_id": use, "content": _write_content(message.get("content"))}]
+        content = message.get("content")
+        result = content if isinstance(content, str) else _write_content(content)
+        return [{"type": "tool_result", "tool_use_id": use, "content": result}]
     turn = message.get("turn")
     if turn is not None and turn["api"] == "messages":
         return list(turn["items"])
