@@ -144,7 +144,8 @@ def plan_run(request: RunRequest, reporter: EvalReporter) -> tuple[RunInputs, Pl
         note_other_catalog(inputs, reporter)
     plan = make_plan(inputs, models, request.toolsets, request.variants, request.settings, reporter)
     if not plan.ask_anyway:
-        refuse_by_facts((inputs.project.facts(arm.model), plan.sampling_of(arm)) for arm in plan.arms)
+        asked = ((inputs.project.facts(arm.model), plan.sampling_of(arm)) for arm in plan.arms)
+        refuse_by_facts(asked, ", or send it with --ask-anyway")
     note_probes(request.store, plan, inputs.project, reporter)
     return inputs, plan
 

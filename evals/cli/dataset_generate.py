@@ -11,10 +11,13 @@ from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import option
 from toolbelt.command.project import ProjectOptions, source_options
 from toolbelt.evals.cli.dataset_generate_views import show_estimate, show_result
-from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options
+from toolbelt.evals.cli.options import CommaList, FiniteRange, asking_options, effort_option
 from toolbelt.evals.drafts.generate import DraftSession, DraftSettings
 from toolbelt.evals.drafts.jobs import DraftQuota
 from toolbelt.evals.setup.asking import AskingOptions
+from toolbelt.evals.setup.sendable import refuse_by_facts
+from toolbelt.providers.chat import Sampling
+from toolbelt.providers.model_facts import find_facts
 from toolbelt.render.screen import ConsoleReporter
 
 _MOST_SEED = 10**9
@@ -78,6 +81,7 @@ _MOST_SEED = 10**9
     show_default=True,
     help="Of the tools drawn, and the model's own where it takes one.",
 )
+@effort_option
 @option("--temperature", type=FiniteRange(min=0), metavar="X", help="[default: the provider's]")
 @asking_options(
     api_base="Where a hosted model is asked.  [default: the provider's]",
@@ -102,6 +106,7 @@ def generate(
     limit: int | None,
     languages: tuple[str, ...],
     seed: int,
+    effort: str | None,
     temperature: float | None,
     asking: AskingOptions,
     dry_run: bool,
@@ -129,10 +134,12 @@ def generate(
         languages=languages,
         seed=seed,
         temperature=temperature,
+        effort=effort,
         asking=asking,
         overwrite=force,
     )
     project = options.open(read_loadouts_too=False)
+    refuse_by_facts([(find_facts(model, project.models), Sampling(temperature, effort=effort))])
     session = DraftSession(settings, project.catalog, project.models, project.tokenizer, ConsoleReporter())
     if dry_run:
         show_estimate(session.estimate(), session.jobs, model, as_json=as_json)

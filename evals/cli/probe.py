@@ -10,7 +10,7 @@ import click
 from toolbelt.command.boundary import OK
 from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
-from toolbelt.evals.cli.options import CommaList, asking_options, split_commas, store_option
+from toolbelt.evals.cli.options import CommaList, asking_options, effort_option, split_commas, store_option
 from toolbelt.evals.cli.probe_preparing import (
     PreparedProbe,
     ProbeOptions,
@@ -82,6 +82,7 @@ _CHECKS = "\n".join(["\n\n\b", "Checks:", *(f"  {check.key:<16}  {check.about}" 
     show_default=True,
     help="Longest answer; more for a model that thinks for long before it calls. 0 leaves it to the provider.",
 )
+@effort_option
 @option("--fresh", is_flag=True, help="Start again instead of continuing an unfinished probe.")
 @option("--dry-run", is_flag=True, help="Only estimate requests, tokens and cost.")
 @store_option
@@ -94,6 +95,7 @@ def probe(
     required: tuple[str, ...],
     asking: AskingOptions,
     max_tokens: int,
+    effort: str | None,
     fresh: bool,
     dry_run: bool,
     store: str,
@@ -115,6 +117,7 @@ def probe(
         required=split_commas(required),
         asking=asking,
         max_tokens=max_tokens,
+        effort=effort,
         fresh=fresh,
         store=store,
         config=config,

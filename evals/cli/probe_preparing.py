@@ -24,9 +24,11 @@ from toolbelt.evals.running.overflow import ModelLimits
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.setup.asking import AskingOptions
 from toolbelt.evals.setup.provenance import read_code
+from toolbelt.evals.setup.sendable import refuse_by_facts
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.project_models import ProjectModel
 from toolbelt.project.models import open_models, warn_of_unknown_bases
+from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import check_name, without_secrets
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, TiktokenCounter, find_tokenizer, make_counter
@@ -49,6 +51,7 @@ class ProbeOptions:
         required: Keys of checks that must work.
         asking: How models are asked; its caps are those of all models together.
         max_tokens: The longest answer; 0 leaves it to the provider.
+        effort: How much models reason; `None` leaves it to the provider.
         fresh: Whether an unfinished probe is left alone, and a new one begun.
         store: File of the run store.
         config: The `toolbelt.yaml`; `None` for the one that is found.
@@ -61,6 +64,7 @@ class ProbeOptions:
     required: tuple[str, ...]
     asking: AskingOptions
     max_tokens: int
+    effort: str | None
     fresh: bool
     store: str
     config: str | None
@@ -118,6 +122,8 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
     make_counter(tokenizer)  # an unknown name is refused whatever the models
     model_options = options.asking.model_options(table)
     code = {"toolbelt": __version__, **read_code(Path())}
+    code |= {} if options.effort is None else {"effort": options.effort}
+    refuse_by_facts((find_facts(name, table), Sampling(effort=options.effort)) for name in names)
     prepared = []
     for name in names:
         counter = _counter(name, tokenizer)
@@ -131,6 +137,7 @@ def prepare_probes(options: ProbeOptions) -> tuple[ModelOptions, tuple[PreparedP
             RetryPolicy(options.asking.max_retries),
             max_concurrency=options.asking.max_concurrency,
             max_tokens=options.max_tokens or None,
+            effort=options.effort,
         )
         unfinished = None if options.fresh else _find_unfinished(Path(options.store), wanted)
         left = _find_left(wanted, unfinished)

@@ -174,6 +174,7 @@ def _refused(path: Path, error: OSError) -> StorageError:
 def request_key(model: str, sampling: Sampling, messages: Sequence[Message], api_base: str | None = None) -> bytes:
     """The key of an answer: a digest of model, messages, address and sampling."""
     address = [] if api_base is None else [api_base.rstrip("/")]
-    request = [model, sampling.temperature, sampling.seed, messages, *address]
+    effort = [] if sampling.effort is None else [{"effort": sampling.effort}]
+    request = [model, sampling.temperature, sampling.seed, messages, *address, *effort]
     text = json.dumps(request, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).digest()

@@ -51,6 +51,7 @@ class DraftSettings:
         languages: What queries are written in, in words; the model's choice if there is none.
         seed: Of the draw of tools, and the model's own where it takes one.
         temperature: `None` for the provider's default.
+        effort: How much the model reasons; likewise.
         asking: How the model is asked; its caps are those of the folder in all, earlier calls included.
         overwrite: Whether to draft into a folder that a human changed, or that has another catalog.
 
@@ -66,6 +67,7 @@ class DraftSettings:
     languages: tuple[str, ...] = ()
     seed: int = 0
     temperature: float | None = None
+    effort: str | None = None
     asking: AskingOptions = field(default_factory=AskingOptions)
     overwrite: bool = False
 
@@ -155,7 +157,7 @@ class DraftSession:
             raise ToolbeltError(f"Catalog {catalog.name!r} has no tools to draft for.")
         self.settings = settings
         self.jobs = Jobs(catalog, tools, settings.quota, settings.languages)
-        self._sampling = Sampling(settings.temperature, settings.seed)
+        self._sampling = Sampling(settings.temperature, settings.seed, effort=settings.effort)
         self._options = settings.asking.model_options(models)
         self._tokenizer = tokenizer
         self._reporter = reporter

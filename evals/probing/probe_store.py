@@ -199,7 +199,8 @@ class ProbeStore:
     def find_unfinished(self, plan: ProbePlan) -> ProbeResult | None:
         """The latest probe of the same plan, if it is not finished."""
         for result in self.probes(plan.model):
-            if (result.api_base, result.suite, result.planned) == (plan.api_base, plan.suite, plan.planned):
+            sides = ((each.api_base, each.suite, each.planned, each.code.get("effort")) for each in (result, plan))
+            if len(set(sides)) == 1:
                 return None if result.status == "finished" else result
         return None
 

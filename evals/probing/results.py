@@ -94,7 +94,8 @@ class ProbeResult:
         planned: Keys of all planned checks, in order.
         open_requests: Number of requests, with retries, of checks that a cap or a kill stopped before their end.
         open_cost_usd: Cost of those; `None` if a price is unknown.
-        code: Versions of the code: `toolbelt`; in a git repository also `commit` and `changed`.
+        code: Versions of the code: `toolbelt`; in a git repository also `commit` and `changed`. Also `effort`, where
+            the model was asked for one.
     """
 
     probe: str

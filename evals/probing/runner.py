@@ -61,6 +61,7 @@ class ProbeSettings:
         max_cost_usd: Most cost in USD, with retries and earlier sessions; `None` for no limit.
         max_concurrency: Concurrent checks.
         max_tokens: The longest answer; `None` leaves it to the provider.
+        effort: How much the model reasons; likewise.
     """
 
     counter: TokenCounter
@@ -71,6 +72,7 @@ class ProbeSettings:
     max_cost_usd: float | None = None
     max_concurrency: int = MAX_CONCURRENCY
     max_tokens: int | None = MAX_TOKENS
+    effort: str | None = None
 
 
 def run_probe(
@@ -307,7 +309,7 @@ class Prober:
         client = RetryingClient(self.model, self.budget, policy, keep, self._pace, sleep=wait)
         try:
             return await client.ask(
-                ask.to_request(self.settings.max_tokens),
+                ask.to_request(self.settings.max_tokens, self.settings.effort),
                 0,
                 number,
                 earlier=earlier,

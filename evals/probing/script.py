@@ -35,9 +35,11 @@ class CheckRequest:
     tool_choice: str | None = None
     max_retries: int | None = None
 
-    def to_request(self, max_tokens: int | None) -> Request:
-        """The request to the model; all sampling but the tool choice and the token limit is left to the provider."""
-        return Request(self.messages, self.offer, Sampling(tool_choice=self.tool_choice, max_tokens=max_tokens))
+    def to_request(self, max_tokens: int | None, effort: str | None = None) -> Request:
+        """The request to the model; all sampling but tool choice, token limit and effort is left to the provider."""
+        return Request(
+            self.messages, self.offer, Sampling(tool_choice=self.tool_choice, max_tokens=max_tokens, effort=effort)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,18 @@ OPTIONS: Mapping[str, str] = {
     "seed": "--seed {}",
 }
 """Of each setting, how a user gives it, in the order in which they are tried."""
-_WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml, or send it with --ask-anyway."
+_WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml"
 
 
-def refuse_by_facts(asked: Iterable[tuple[ModelFacts, Sampling]]) -> None:
-    """Raise `ToolbeltError` with every reason why models would refuse what they are to be asked."""
+def refuse_by_facts(asked: Iterable[tuple[ModelFacts, Sampling]], way: str = "") -> None:
+    """Raise `ToolbeltError` with every reason why models would refuse what they are to be asked, and a way out."""
     reasons = dict.fromkeys(
         reason
         for facts, sampling in asked
         if (reason := find_refusal(facts, sampling.temperature, sampling.effort, sampling.tool_choice)) is not None
     )
     if reasons:
-        raise ToolbeltError(" ".join((*reasons, _WRONG)))
+        raise ToolbeltError(" ".join((*reasons, f"{_WRONG}{way}.")))
 
 
 def refuse_by_mapping(asked: Iterable[tuple[Model, ModelFacts, Sampling]]) -> None:

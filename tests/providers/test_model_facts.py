@@ -52,6 +52,8 @@ def test_efforts_are_those_that_litellm_reads_in_its_table() -> None:
             continue
         if entry.get("thinking_always_on"):
             efforts = tuple(effort for effort in efforts if effort != "none")
+        if "claude" in name and not entry.get("supports_minimal_reasoning_effort"):  # litellm sends low
+            efforts = tuple(effort for effort in efforts if effort != "minimal")
         assert find_facts(name, ModelTable()).efforts == efforts, name
         known += 1
     assert known > 300

@@ -109,7 +109,7 @@ def find_facts(model: str, table: ModelTable) -> ModelFacts:
             known_as = known_as or entry.alias_of or entry_name
             gathered.learn_entry(entry, f"{_TABLE}{suffix}", left_out)
             twin = _entries(table).get(entry_name.partition("/")[2])  # azure/gpt-5-mini says less than gpt-5-mini
-            gathered.learn_reasoning(entry, None if twin is None else _Entry(*twin), f"{_TABLE}{suffix}")
+            gathered.learn_reasoning(entry, None if twin is None else _Entry(*twin), f"{_TABLE}{suffix}", name)
             if name in alike:
                 gathered.learn_end(entry, f"{_TABLE}{suffix}", table)
     if (ours := _LOCAL.get(model)) is not None:
@@ -170,15 +170,17 @@ class _Gathered:
             self.learn("caching", entry.caching, source)
             self.learn("prices", entry.prices and _prices(entry.prices), source)
 
-    def learn_reasoning(self, entry: _Entry, twin: _Entry | None, source: str) -> None:
+    def learn_reasoning(self, entry: _Entry, twin: _Entry | None, source: str, model: str) -> None:
         """What the entry says of reasoning, else its twin; efforts as litellm itself reads them.
 
-        Most are taken unless they are denied; xhigh and max, and with Azure none, only where they are granted.
+        Most are taken unless they are denied; xhigh and max, with Azure none, and with Claude minimal (which the types
+        of Anthropic's SDK do not have) only where they are granted.
         """
         flags = entry.efforts
         if twin is not None:
             flags = [own if own is not None else other for own, other in zip(flags, twin.efforts, strict=True)]
         granted = {"xhigh", "max", *(("none",) if self._facts.get("provider") == "azure" else ())}
+        granted |= {"minimal"} if "claude" in model.lower() else set()
         if any(flag is not None for flag in flags):
             taken = zip(EFFORTS, flags, strict=True)
             efforts = (effort for effort, flag in taken if flag or (flag is None and effort not in granted))
