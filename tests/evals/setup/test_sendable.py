@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.cli.conftest import Toolbelt, project, toolbelt
+from tests.servers.running import OpenAIServer, openai_server
 from tests.wording import mentions
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals import run_eval
@@ -14,6 +18,7 @@ from toolbelt.providers.endpoints import Transport
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.model_facts import find_facts
 
+__all__ = ["openai_server", "project", "toolbelt"]
 UNREACHABLE = "http://127.0.0.1:1"
 
 
@@ -101,3 +106,22 @@ def test_V5_a_run_that_every_request_of_would_be_refused_does_not_begin(
     with pytest.raises(ToolbeltError, match=r"leave|it takes"):
         run_eval("assistant", "claude-opus-5-5", sampling=sampling, **settings)  # type: ignore[arg-type]
     assert not store.exists()
+
+
+@pytest.mark.parametrize("command", [("model", "probe"), ("dataset", "generate", "--output", "drafts")])
+def test_V5_probes_and_drafts_refuse_an_effort_too(toolbelt: Toolbelt, project: Path, command: tuple[str, ...]) -> None:
+    ran = toolbelt(*command, "--model", "claude-opus-5-5", "--effort", "none", "--dry-run")
+    assert (ran.code, ran.out) == (2, "")
+    assert mentions(ran.err, "claude-opus-5-5", "--effort none", "low, medium")
+
+
+def test_V5_a_probe_with_another_effort_is_another_probe(
+    toolbelt: Toolbelt, project: Path, openai_server: OpenAIServer
+) -> None:
+    model = "none@probe-effort"
+    asked = ("--model", f"hosted_vllm/{model}", "--api-base", openai_server.url, "--check", "one_tool", "--json")
+    for effort in ("low", "high"):
+        [probe] = toolbelt("model", "probe", *asked, "--effort", effort).json["probes"]
+        assert probe["code"]["effort"] == effort
+    efforts = [request["body"]["reasoning_effort"] for request in openai_server.requests(model)]
+    assert set(efforts) == {"low", "high"}
