@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def _facts(folder: Path, entries: dict[str, object], *own: ProjectModel, model: 
 
 
 def test_efforts_are_those_that_litellm_reads_in_its_table() -> None:
-    capability = import_module("litellm.router_utils.reasoning_effort_capability")
+    places = ("litellm_core_utils", "router_utils")  # newer and older releases
+    place = next(place for place in places if find_spec(f"litellm.{place}.reasoning_effort_capability"))
+    capability = import_module(f"litellm.{place}.reasoning_effort_capability")
     known = 0
     for name, entry in litellm_table().items():
         efforts = capability.resolve_supported_reasoning_efforts({**entry, "key": name}, deployment_is_mapped=False)

@@ -286,6 +286,8 @@ def read_window(entry: object, key: str = "max_input_tokens") -> int | None:
     `max_tokens` is the output limit for most entries and the input limit for some: no ground for a number.
     """
     value = entry.get(key) if isinstance(entry, dict) else None
+    if isinstance(value, float) and value.is_integer():  # `2e6`
+        value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
