@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from toolbelt.models.rules import (
+    ANY_CHARACTER,
+    LEFT_OUT,
     NO_LOSS,
     ArrayItems,
     Effect,
@@ -26,6 +28,7 @@ from toolbelt.models.rules import (
     TextFormat,
     ToolName,
     TypeGiven,
+    deleted_by_litellm,
     read_on,
 )
 
@@ -56,16 +59,47 @@ _LIMITING = frozenset(
 def _keywords(allowed: frozenset[str], *urls: str) -> tuple[Fact, Fact]:
     note = "of `parameters`; clients that send `parametersJsonSchema` instead need not keep to it"
     return (
-        Fact(SchemaKeywords(barred=_LIMITING), _at(*urls), note=note, litellm="leaves them out, with what they say"),
+        Fact(SchemaKeywords(barred=_LIMITING), _at(*urls), note=note, litellm=LEFT_OUT),
         Fact(SchemaKeywords(allowed=allowed | _LIMITING), _at(*urls), note=note, litellm=NO_LOSS),
     )
 
 
-_GEMINI_NAME = Fact(
-    ToolName(NamePattern("A-Za-z_", "A-Za-z0-9_.:-", 64)),
-    _at(
-        "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
-        "https://github.com/kaitranntt/ccs/issues/25",
+_SDK = "https://pypi.org/project/google-genai/3.6.1/"
+"""Google's own client: its `types.py` states these numbers of both APIs."""
+_SDK_READ = read_on(date(2026, 11, 28), _SDK)
+_NAME_CHARACTERS = ("A-Za-z_", "A-Za-z0-9_.:-")
+_GEMINI_NAMES = (
+    Fact(
+        ToolName(NamePattern(*_NAME_CHARACTERS, 128)),
+        _SDK_READ
+        + _at(
+            "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling",
+            "https://github.com/kaitranntt/ccs/issues/25",
+        ),
+    ),
+    Fact(
+        ToolName(NamePattern(ANY_CHARACTER, ANY_CHARACTER, 64)),
+        _at("https://github.com/kaitranntt/ccs/issues/25"),
+        Effect.SOME_REFUSE,
+        note="google-genai 3.6.1 documents 128; refusals of more than 64 were reported before",
+    ),
+)
+_GEMINI_PARAMETERS = (
+    Fact(
+        ParameterName(NamePattern("A-Za-z_", "A-Za-z0-9_", 64)),
+        _SDK_READ
+        + _at(
+            "https://cloud.google.com/vertex-ai/generative-ai/docs/reference/java/latest/"
+            "com.google.cloud.vertexai.api.FunctionDeclarationOrBuilder"
+        ),
+        Effect.SOME_REFUSE,
+        note="documented; no refusal was found reported",
+    ),
+    deleted_by_litellm(
+        "strict",
+        file="vertex_ai/gemini/vertex_and_google_ai_studio_gemini.py",
+        note=", so that the API refuses what requires it",
+        effect=Effect.SOME_REFUSE,
     ),
 )
 _GEMINI_SCHEMA = "https://ai.google.dev/api/python/google/ai/generativelanguage/Schema"
@@ -136,8 +170,9 @@ GEMINI = ProviderRules(
     "the Gemini API",
     frozenset({"gemini"}),
     (
-        Fact(MaxTools(512), _at("https://github.com/google-gemini/gemini-cli/issues/19083")),
-        _GEMINI_NAME,
+        Fact(MaxTools(512), _at("https://github.com/google-gemini/gemini-cli/issues/19083") + _SDK_READ),
+        *_GEMINI_NAMES,
+        *_GEMINI_PARAMETERS,
         *_keywords(
             _GEMINI_KEYWORDS,
             "https://docs.cloud.google.com/nodejs/docs/reference/generativelanguage/latest/generativelanguage/"
@@ -174,19 +209,11 @@ VERTEX = ProviderRules(
     (
         Fact(
             MaxTools(512),
-            _at("https://github.com/google-gemini/gemini-cli/pull/26869"),
+            _at("https://github.com/google-gemini/gemini-cli/pull/26869") + _SDK_READ,
             note="older documentation says 128, and 64 before that",
         ),
-        _GEMINI_NAME,
-        Fact(
-            ParameterName(NamePattern("A-Za-z_", "A-Za-z0-9_", 64)),
-            _at(
-                "https://cloud.google.com/vertex-ai/generative-ai/docs/reference/java/latest/"
-                "com.google.cloud.vertexai.api.FunctionDeclarationOrBuilder"
-            ),
-            Effect.SOME_REFUSE,
-            note="documented; no refusal was found reported",
-        ),
+        *_GEMINI_NAMES,
+        *_GEMINI_PARAMETERS,
         Fact(RootObject(), _at("https://github.com/diegosouzapw/OmniRoute/pull/3360")),
         *_keywords(
             _GEMINI_KEYWORDS | {"additionalProperties"},

@@ -3,7 +3,9 @@
 Only what a source says is here: a provider's own documentation, its client, or the error its API answered with, as
 reported by users and makers of clients; where both are known, what the provider says goes first. What is not here is
 unknown. Of vLLM and other servers of one's own nothing was found that holds whatever
-the model and the settings; of Groq nothing on names, of Anthropic nothing on how many tools a request may hold.
+the model and the settings; Groq's client (1.7.0)
+documents names of 64 characters, of which no refusal was found; of Anthropic nothing says how many tools a request may
+hold: its client (2.14.0) has an error `available_tools_limit_exceeded`, of their number or size, without a number.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from toolbelt.models.facts import ModelFacts
 from toolbelt.models.google_rules import GEMINI, VERTEX
 from toolbelt.models.rules import (
     ANY_CHARACTER,
+    LEFT_OUT,
     ArrayItems,
     DescriptionLength,
     Effect,
@@ -29,6 +32,7 @@ from toolbelt.models.rules import (
     Source,
     ToolName,
     ValidSchema,
+    deleted_by_litellm,
     read_on,
 )
 
@@ -51,6 +55,8 @@ _OPENAI_SPEC = (
     "shared_params/function_definition.py"
 )
 """The same of today, of a function's name."""
+_OPENAI_SDK = read_on(_READ_LATER, "https://pypi.org/project/openai/3.57.0/")
+"""The newest client: the same of a name (`types/shared_params/function_definition.py`), no number of tools."""
 _NEWER_MODELS = "https://github.com/meridianlabs-ai/inspect_petri/pull/77"
 _REFERENCES_KNOWN = Fact(
     KnownReferences(),
@@ -78,7 +84,7 @@ OPENAI = ProviderRules(
         ),
         Fact(
             ToolName(NamePattern(ANY_CHARACTER, ANY_CHARACTER, 64)),
-            _at(_OPENAI_SPEC, _NEWER_MODELS),
+            _at(_OPENAI_SPEC, _NEWER_MODELS) + _OPENAI_SDK,
             Effect.SOME_REFUSE,
             note="documented; gpt-5.5 was seen to take longer names",
         ),
@@ -148,6 +154,7 @@ AZURE = ProviderRules(
                 "https://github.com/BerriAI/litellm/pull/38870",
                 "https://github.com/joselcaguilar/azure-openai-ha/issues/147",
             ),
+            litellm="leaves them out; of alternatives it keeps the properties, and what all require",
         ),
         Fact(
             ArrayItems(),
@@ -204,6 +211,48 @@ ANTHROPIC = ProviderRules(
         Fact(KnownReferences(), read_on(_READ_LATER, "https://github.com/BerriAI/litellm/issues/26692")),
     ),
 )
+_ELSEWHERE = "reported of Anthropic's own API, whose models and errors this one passes on"
+_CLAUDE_NAME, _CLAUDE_PARAMETERS, _CLAUDE_ROOT, _CLAUDE_VALID = (
+    fact._replace(effect=Effect.SOME_REFUSE, note=_ELSEWHERE, litellm=LEFT_OUT * isinstance(fact.rule, RootKeywords))
+    for fact in ANTHROPIC.facts[:4]
+)
+VERTEX_CLAUDE = ProviderRules(
+    "vertex_ai-claude",
+    "Claude on Vertex AI",
+    frozenset({"vertex_ai-anthropic_models"}),
+    (
+        _CLAUDE_NAME,
+        _CLAUDE_PARAMETERS,
+        _CLAUDE_ROOT,
+        _CLAUDE_VALID._replace(
+            sources=read_on(_READ_LATER, "https://github.com/shekohex/opencode-google-antigravity-auth/issues/19"),
+            effect=Effect.REFUSED,
+            note="",
+        ),
+    ),
+)
+AZURE_CLAUDE = ProviderRules(
+    "azure-claude",
+    "Claude on Azure",
+    frozenset({"azure_ai"}),
+    (_CLAUDE_NAME, _CLAUDE_PARAMETERS, _CLAUDE_ROOT, _CLAUDE_VALID),
+    models="claude",
+)
+DATABRICKS_CLAUDE = ProviderRules(
+    "databricks-claude",
+    "Claude on Databricks",
+    frozenset({"databricks"}),
+    (
+        _CLAUDE_PARAMETERS._replace(
+            sources=read_on(_READ_LATER, "https://github.com/aaif-goose/goose/issues/1804"),
+            effect=Effect.REFUSED,
+            note="",
+        ),
+        _CLAUDE_ROOT,
+        _CLAUDE_VALID,
+    ),
+    models="claude",
+)
 BEDROCK = ProviderRules(
     "bedrock",
     "Bedrock's Converse API",
@@ -214,7 +263,8 @@ BEDROCK = ProviderRules(
             _at(
                 "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html",
                 "https://github.com/awslabs/mcp/issues/3181",
-            ),
+            )
+            + read_on(_READ_LATER, "https://pypi.org/project/botocore/1.44.8/"),
         ),
         Fact(
             DescriptionLength(shortest=1),
@@ -234,7 +284,20 @@ BEDROCK = ProviderRules(
             RootKeywords(allowed=frozenset({"type", "properties", "required"})),
             _at("https://github.com/pydantic/pydantic-ai/issues/1623"),
             only="nova",
+            litellm=LEFT_OUT,
         ),
+        _CLAUDE_PARAMETERS._replace(
+            sources=read_on(
+                _READ_LATER,
+                "https://github.com/aws-solutions-library-samples/"
+                "accelerated-intelligent-document-processing-on-aws/issues/709",
+            ),
+            effect=Effect.REFUSED,
+            only="claude",
+            note="",
+        ),
+        _CLAUDE_ROOT._replace(only="claude"),
+        _CLAUDE_VALID._replace(only="claude"),
     ),
 )
 MISTRAL = ProviderRules(
@@ -250,6 +313,7 @@ MISTRAL = ProviderRules(
                 "ChatCompletionRequestFunctionCallToolsInnerFunction.md",
             ),
         ),
+        deleted_by_litellm("$schema", "$id", file="mistral/chat/transformation.py"),
     ),
 )
 GROQ = ProviderRules(
@@ -262,7 +326,8 @@ GROQ = ProviderRules(
             _at(
                 "https://github.com/gsd-build/gsd-2/issues/4376",
                 "https://github.com/HunorLaczko/ha-groq-cloud-api/issues/25",
-            ),
+            )
+            + read_on(_READ_LATER, "https://pypi.org/project/groq/1.7.0/"),
         ),
         Fact(
             ValidSchema(),
@@ -328,8 +393,9 @@ XAI = ProviderRules(
                 "https://github.com/github/copilot-cli/issues/4836",
                 "https://github.com/anomalyco/opencode/issues/28911",
             ),
-            note="200 up to the middle of 2026, and still in what was then written about it",
+            note="200 up to the middle of 2026; xai-sdk 1.21.0 documents 128 in its chat.py, and more are taken",
         ),
+        deleted_by_litellm("strict", file="xai/chat/transformation.py"),
     ),
     modes=frozenset({"chat", "responses"}),
 )
@@ -351,6 +417,18 @@ OLLAMA = ProviderRules(
     ),
     modes=frozenset({"chat", "completion"}),
 )
+WATSONX = ProviderRules(
+    "watsonx",
+    "watsonx's chat API",
+    frozenset({"watsonx"}),
+    (deleted_by_litellm("strict", file="watsonx/chat/transformation.py"),),
+)
+VLLM = ProviderRules(
+    "hosted_vllm",
+    "vLLM's chat API",
+    frozenset({"hosted_vllm"}),
+    (deleted_by_litellm("strict", file="hosted_vllm/chat/transformation.py", note="; toolbelt sends the same"),),
+)
 
 PROVIDER_RULES: tuple[ProviderRules, ...] = (
     OPENAI,
@@ -358,6 +436,9 @@ PROVIDER_RULES: tuple[ProviderRules, ...] = (
     ANTHROPIC,
     GEMINI,
     VERTEX,
+    VERTEX_CLAUDE,
+    AZURE_CLAUDE,
+    DATABRICKS_CLAUDE,
     BEDROCK,
     MISTRAL,
     GROQ,
@@ -365,6 +446,8 @@ PROVIDER_RULES: tuple[ProviderRules, ...] = (
     DEEPSEEK,
     XAI,
     OLLAMA,
+    WATSONX,
+    VLLM,
 )
 
 

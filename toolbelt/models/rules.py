@@ -22,6 +22,7 @@ class Effect(StrEnum):
 LITELLM_READ = ("1.105.3", "1.110.2")
 """The releases of litellm of which it was read what they send."""
 
+LEFT_OUT = "leaves them out, with what they say"
 NO_LOSS = "leaves it out, and the model misses nothing"
 """What litellm changes without a word that a model needs."""
 
@@ -62,15 +63,21 @@ class NamePattern:
         first: Characters for the first place, as the inside of a character class; always with letters and `_`.
         rest: Characters for all other places; always with `_`.
         longest: Most characters; `None` if no limit is known.
+        reserved: Names that it may not be.
     """
 
     first: str = "A-Za-z0-9_-"
     rest: str = "A-Za-z0-9_-"
     longest: int | None = None
+    reserved: frozenset[str] = frozenset()
 
     def allows(self, name: str) -> bool:
         """Whether `name` fits the pattern."""
-        return self._whole.fullmatch(name) is not None and (self.longest is None or len(name) <= self.longest)
+        return (
+            name not in self.reserved
+            and self._whole.fullmatch(name) is not None
+            and (self.longest is None or len(name) <= self.longest)
+        )
 
     def clean(self, name: str) -> str:
         """`name` with legal characters only, of any length; never empty."""
@@ -94,6 +101,7 @@ class NamePattern:
     def __str__(self) -> str:
         parts = [] if self.rest == ANY_CHARACTER else [f"[{self.first}][{self.rest}]*"]
         parts += [] if self.longest is None else [f"{self.longest} characters at most"]
+        parts += [f"not {name!r}" for name in sorted(self.reserved)]
         return ", ".join(parts)
 
 
@@ -304,6 +312,21 @@ class ProviderRules:
     def most_tools_fact(self) -> Fact | None:
         """The fact that sets this limit, with its sources."""
         return next((fact for fact in self.facts if isinstance(fact.rule, MaxTools)), None)
+
+
+def deleted_by_litellm(*names: str, file: str, note: str = "", effect: Effect = Effect.IGNORED) -> Fact:
+    """Parameters that litellm takes for keywords and deletes, though they stay under `required`.
+
+    Args:
+        names: Of the parameters.
+        file: The file of litellm that does it.
+        note: As of any fact.
+        effect: As of any fact.
+    """
+    pattern = NamePattern(ANY_CHARACTER, ANY_CHARACTER, reserved=frozenset(names))
+    source = f"https://github.com/BerriAI/litellm/blob/main/litellm/llms/{file}"
+    said = f"litellm ({', '.join(LITELLM_READ)}) deletes it from the properties and keeps it under required"
+    return Fact(ParameterName(pattern), read_on(date(2026, 11, 28), source), effect, note=f"{said}{note}")
 
 
 RULE_NAMES: Mapping[type[object], str] = {
