@@ -22,6 +22,7 @@ class Effect(StrEnum):
 LITELLM_READ = ("1.105.3", "1.110.2")
 """The releases of litellm of which it was read what they send."""
 
+COMBINATORS = frozenset({"oneOf", "anyOf", "allOf"})
 LEFT_OUT = "leaves them out, with what they say"
 NO_LOSS = "leaves it out, and the model misses nothing"
 """What litellm changes without a word that a model needs."""
