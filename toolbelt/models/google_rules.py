@@ -138,8 +138,8 @@ _GEMINI_TYPE_GIVEN = Fact(
         "https://github.com/QuantumNous/new-api/issues/3022",
     ),
     Effect.SOME_REFUSE,
-    note="documented as required; Gemini 3 is reported to refuse what models before it took; litellm sends an object, and "
-    "of `oneOf` and `allOf` alone nothing",
+    note="documented as required; Gemini 3 is reported to refuse what models before it took; litellm sends an object, "
+    "but of `oneOf` or `allOf` alone nothing",
 )
 _ANY_OF_SOURCES = read_on(
     date(2026, 11, 28),
