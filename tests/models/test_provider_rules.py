@@ -11,18 +11,10 @@ from typing import Any
 
 import pytest
 
+from toolbelt.models.claude_rules import ANTHROPIC, BEDROCK
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.google_rules import GEMINI, VERTEX
-from toolbelt.models.provider_rules import (
-    ANTHROPIC,
-    BEDROCK,
-    OPENAI,
-    PROVIDER_RULES,
-    VLLM,
-    find_max_tools,
-    find_rules,
-    find_tool_rules,
-)
+from toolbelt.models.provider_rules import OPENAI, PROVIDER_RULES, VLLM, find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import (
     Effect,
     Fact,

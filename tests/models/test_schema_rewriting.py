@@ -11,8 +11,9 @@ import pytest
 from toolbelt import Tool
 from toolbelt.catalog.definitions import assign_wire_names
 from toolbelt.catalog.frozen import thaw
+from toolbelt.models.claude_rules import ANTHROPIC, BEDROCK
 from toolbelt.models.google_rules import GEMINI, VERTEX
-from toolbelt.models.provider_rules import ANTHROPIC, AZURE, BEDROCK, OLLAMA, OPENAI
+from toolbelt.models.provider_rules import AZURE, OLLAMA, OPENAI
 from toolbelt.models.rules import Fact, ProviderRules
 from toolbelt.models.schema_rewriting import SchemaChange, SchemaRewriter
 from toolbelt.models.wire_form import make_wire_form

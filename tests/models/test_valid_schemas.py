@@ -12,8 +12,9 @@ from jsonschema import Draft202012Validator, SchemaError
 from toolbelt import Tool
 from toolbelt.catalog.definitions import assign_wire_names, convert_types, openai_definition, sent_schema
 from toolbelt.catalog.frozen import thaw
+from toolbelt.models.claude_rules import ANTHROPIC, BEDROCK
 from toolbelt.models.google_rules import GEMINI, VERTEX
-from toolbelt.models.provider_rules import ANTHROPIC, AZURE, BEDROCK, GROQ, OPENAI
+from toolbelt.models.provider_rules import AZURE, GROQ, OPENAI
 from toolbelt.models.rules import Fact, KnownReferences, ValidSchema
 from toolbelt.models.schema_parts import read_shape
 from toolbelt.models.violations import breaks, explain

@@ -16,9 +16,10 @@ from toolbelt import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import DEFINITION_FORMATS, assign_wire_names
 from toolbelt.catalog.frozen import thaw
 from toolbelt.errors import InvalidDefinitionError
+from toolbelt.models.claude_rules import ANTHROPIC, BEDROCK
 from toolbelt.models.google_rules import GEMINI
 from toolbelt.models.json_patches import find_differences, restore_definition
-from toolbelt.models.provider_rules import ANTHROPIC, BEDROCK, COHERE, OPENAI, PROVIDER_RULES
+from toolbelt.models.provider_rules import COHERE, OPENAI, PROVIDER_RULES
 from toolbelt.models.rules import Fact, MaxTools, ToolName
 from toolbelt.models.violations import inspect_tools
 from toolbelt.models.wire_form import WireMap, make_wire_form, wire_data

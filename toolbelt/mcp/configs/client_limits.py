@@ -8,7 +8,7 @@ from datetime import date
 from types import MappingProxyType
 
 from toolbelt.catalog import Tool
-from toolbelt.models.provider_rules import ANTHROPIC
+from toolbelt.models.claude_rules import ANTHROPIC
 from toolbelt.models.rules import ArrayItems, Fact, ParameterName, RootKeywords, read_on
 from toolbelt.models.violations import Violation, inspect_tools
 
