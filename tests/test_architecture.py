@@ -155,7 +155,6 @@ SIBLING_ONLY = {
     "toolbelt.mcp.serving.http_clients": "which client a request belongs to, apart from who is let in",
     "toolbelt.mcp.upstreams.idleness": "when a connection is not needed; together over 400 lines",
     "toolbelt.mcp.upstreams.processes": "one of the transports; together over 400 lines",
-    "toolbelt.models.claude_rules": "the rules of one vendor; the others are a table",
     "toolbelt.models.google_rules": "the rules of one provider; the others are a table",
     "toolbelt.models.json_patches": "RFC 6902, which knows nothing of providers",
     "toolbelt.models.property_renaming": "one of the rewritings; together over 400 lines",
