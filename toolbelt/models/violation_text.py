@@ -83,6 +83,8 @@ def describe_problem(violation: Violation) -> str:
     match violation.fact.rule:
         case ToolName(pattern):
             return f"the name {names} is not {pattern}"
+        case ParameterName(pattern) if pattern.reserved:
+            return f"parameters {names} are deleted on the way"
         case ParameterName(pattern):
             return f"parameters {names} are not named {pattern}"
         case DescriptionLength(shortest, longest):
