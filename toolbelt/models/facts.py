@@ -138,7 +138,6 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
     """Facts as plain values."""
     return {
         "name": facts.name,
-        "asked_as": facts.asked_as,
         "known_as": facts.known_as,
         "provider": facts.provider,
         "mode": facts.mode,
@@ -161,6 +160,7 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "deprecation_date": facts.deprecation_date,
         "successor": facts.successor,
         "days_left": facts.days_left,
+        "asked_as": facts.asked_as,
         "sources": dict(facts.sources),
     }
 
