@@ -7,7 +7,6 @@ import subprocess
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from toolbelt.models.facts import ModelFacts, ModelPrices
 from toolbelt.models.project_models import ProjectModel
+from toolbelt.providers.litellm_loading import load_litellm
 from toolbelt.providers.litellm_table import PRICE_TABLE, ModelTable, find_litellm_file, write_extract
 from toolbelt.providers.model_facts import (
     TALKING_MODES,
@@ -46,7 +46,8 @@ def _facts(folder: Path, entries: dict[str, object], *own: ProjectModel, model: 
 
 def test_efforts_are_those_that_litellm_reads_in_its_table() -> None:
     places = ("litellm_core_utils", "router_utils")  # newer and older releases
-    place = next(place for place in places if find_spec(f"litellm.{place}.reasoning_effort_capability"))
+    place = next(place for place in places if find_litellm_file(f"{place}/reasoning_effort_capability.py"))
+    load_litellm()  # which fetches nothing
     capability = import_module(f"litellm.{place}.reasoning_effort_capability")
     known = 0
     for name, entry in litellm_table().items():
@@ -136,8 +137,6 @@ def test_every_fact_is_litellms(tmp_path: Path) -> None:
     ["gpt-4o", "openai/gpt-5", "claude-sonnet-4-5", "gemini/gemini-2.5-pro", "o3", "groq/openai/gpt-oss-20b", "gpt-4"],
 )
 def test_litellm_itself_says_the_same(model: str, shared_cache: Path) -> None:
-    from toolbelt.providers.litellm_loading import load_litellm
-
     told = load_litellm().get_model_info(model)
     facts = find_facts(model, ModelTable(shared_cache))
     assert (facts.provider, facts.mode) == (told["litellm_provider"], told["mode"])
