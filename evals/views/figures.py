@@ -53,7 +53,10 @@ def status_lines(summary: RunSummary) -> list[str]:
 
 def _model_lines(summary: RunSummary) -> Iterator[str]:
     """What aliases stood for, and which models were gone or about to go when the run began."""
-    began = date.fromisoformat(summary.created[:10]) if summary.created else None
+    try:
+        began = date.fromisoformat(summary.created[:10])
+    except ValueError:  # unknown, or written by something else
+        began = None
     for model, known in summary.model_facts.items():
         if targets := [known[key] for key in ("asked_as", "alias_of") if key in known]:
             yield f"{model} stands for {', which is '.join(targets)}."

@@ -195,6 +195,7 @@ CHANGED: dict[str, Any] = {
     "sampling": Sampling(temperature=0.5),
     "request_limit": 3,
     "ask_anyway": True,
+    "system": "Be brief.",
 }
 """Another value of each setting that must be the same in all shards."""
 FREE = {
