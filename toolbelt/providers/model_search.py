@@ -128,7 +128,8 @@ def _matching(pattern: str | None, names: Iterable[str], table: ModelTable) -> t
     folded = fold(pattern)
     if "*" not in folded:
         called = table.find_name(pattern)  # `openai/gpt-4o` is `gpt-4o` there
-        return tuple(name for name in names if folded in fold(name) or name == called)
+        spelt = ((name, {fold(name), fold(table.find_asked(name))}) for name in names)
+        return tuple(name for name, all_ in spelt if any(folded in one for one in all_) or name == called)
     first, *middle, last = folded.split("*")
     between = [part for part in middle if part]
     return tuple(name for name in names if _has_form(fold(name), first, between, last))

@@ -243,6 +243,8 @@ def _compose(text: str, source: str) -> yaml.Node | None:
         problem = " ".join(part for part in (error.context, error.problem) if part)
         # What is missing at the end is missing on the last line, not on one that is not there.
         line = min(mark.line + 1, max(1, len(text.splitlines()))) if mark else None
+        if "maximum nesting depth" in problem:  # libyaml's own limit, since PyYAML 6.0.4
+            raise InvalidFileError([too_deep(source, line)]) from None
         raise InvalidFileError([Finding("syntax", Severity.ERROR, f"Not YAML: {problem}.", source, line)]) from None
     except yaml.reader.ReaderError as error:
         raise InvalidFileError([_bad_character(text, chr(error.character), source)]) from None

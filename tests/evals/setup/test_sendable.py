@@ -61,7 +61,6 @@ def test_V5_what_litellm_refuses_is_named_by_its_option(name: str, sampling: Sam
     [
         pytest.param("claude-haiku-4-5", ("none", "high"), False, id="none-is-the-default"),
         pytest.param("claude-haiku-4-5", ("minimal", "low"), True, id="two-names-of-one-budget"),
-        pytest.param("claude-opus-5", ("none",), True, id="none-is-not-sent"),
         pytest.param("gemini/gemini-2.5-flash", ("none", "low", "high"), False, id="budgets"),
         pytest.param("ollama_chat/qwen3", ("max",), True, id="the-most-is-sent-as-none"),
         pytest.param("ollama_chat/qwen3", ("none", "high"), False, id="on-and-off"),
