@@ -29,7 +29,6 @@ from toolbelt.evals.cli.options import (
     store_option,
     system_option,
 )
-from toolbelt.evals.cli.run_end import show_end, write_report
 from toolbelt.evals.execution import (
     DEFAULT_MODELS,
     RunRequest,
@@ -279,6 +278,8 @@ def run(
         _show_estimate(request, execution, as_json=as_json)
         return OK
     finished = start_run(request, execution, EvalConsoleReporter())
+    from toolbelt.evals.cli.run_end import show_end, write_report  # after the peak of memory, which is the vocabulary's
+
     if report is not None:
         write_report(finished, Path(report))
     return show_end(finished, execution, as_json=as_json, details=details)
@@ -302,6 +303,8 @@ def resume(
     """Continue RUN (an id, the beginning of one, or `latest`): nothing that is finished is asked again."""
     notify_environment("response_cache", "offline")
     run = continue_run(Path(store), name, execution, EvalConsoleReporter(), retry_errors=retry_errors)
+    from toolbelt.evals.cli.run_end import show_end  # likewise
+
     return show_end(run, execution, as_json=as_json, details=details)
 
 

@@ -13,11 +13,10 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-import yaml
+from toolbelt.errors import InvalidFileError
 
 _NAMES = ("name", "tool_name", "function_name", "tool", "function", "action", "recipient_name", "api", "api_name")
 _ARGUMENTS = (
@@ -91,7 +90,6 @@ _OBJECT = re.compile(r"""\{\s*["']""")
 _THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _NOTHING = re.compile(r"(?:```\w*|<[^<>\n]*>|[^\w<]|\bjson\b|\baction\b)*", re.IGNORECASE)
 _JSON, _PYTHON = "JSON", "name(key=value)"
-_LOAD_YAML = partial(yaml.load, Loader=yaml.CSafeLoader)
 _DECODER = json.JSONDecoder(strict=False)
 _LANGUAGES = ("", "python", "py", "python3", "tool_code", "text", "plaintext")
 _LONGEST_LEAD, _LONGEST_END, _MOST_STARTS = 400, 8_000, 100
@@ -218,8 +216,14 @@ def _parsed(parse: Callable[..., Any], *given: Any) -> Any:
     """What a parser makes of a text; `None` where it refuses it."""
     try:
         return parse(*given)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, yaml.YAMLError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError, InvalidFileError):
         return None
+
+
+def _read_yaml(text: str) -> Any:
+    from toolbelt.sources import parse_yaml  # rarely needed, and it loads PyYAML
+
+    return parse_yaml(text, "").data
 
 
 def _read_json(text: str, start: int) -> tuple[Any, int]:
@@ -304,7 +308,7 @@ def _find_spans(text: str, offered: Offered) -> Iterator[tuple[int, int, str]]:
         if _calls_offered(value, offered):
             yield start.end(), end, _JSON
     for lines in islice(_IN_YAML.finditer(text), _MOST_STARTS):
-        if _find_offered(lines[1] or lines[2], offered) and _calls_offered(_parsed(_LOAD_YAML, lines.group()), offered):
+        if _find_offered(lines[1] or lines[2], offered) and _calls_offered(_parsed(_read_yaml, lines.group()), offered):
             yield *lines.span(), _JSON
     fences = list(islice(_CODE.finditer(text), _MOST_STARTS))
     for code in fences:
