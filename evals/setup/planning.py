@@ -139,7 +139,7 @@ def _choose_systems(
         agents = {str(spec): find_agent(spec.agent, inputs.project.config.agents) for spec in toolsets if spec.agent}
         systems = {name: agent.system for name, agent in sorted(agents.items()) if agent.system}
     if systems and len(systems) < len(toolsets):
-        text = f"{', '.join(systems)}: asked with the system prompt of the agent, unlike other toolsets"
+        text = f"{', '.join(systems)}: asked with the system prompt of the agent; the other toolsets are not"
         reporter.note(RunNote(NoteKind.SYSTEM_PROMPTS, f"{text}; --system gives all the same", tuple(systems)))
     if system or systems:
         own = sum(chosen.case(position).has_system for position in range(len(chosen.indices)))

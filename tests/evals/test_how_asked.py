@@ -55,8 +55,8 @@ def systems(bodies: list[dict[str, Any]]) -> dict[str, set[str]]:
     """By the user's words, the system prompts that were sent with them."""
     found: dict[str, set[str]] = {}
     for body in bodies:
-        told = [message["content"] for message in body["messages"] if message["role"] == "system"]
-        found.setdefault(body["messages"][-1]["content"], set()).add(" ".join(told))
+        systems = [message["content"] for message in body["messages"] if message["role"] == "system"]
+        found.setdefault(body["messages"][-1]["content"], set()).add(" ".join(systems))
     return found
 
 

@@ -77,7 +77,7 @@ def _rewrite(part: dict[str, Any], rules: ProviderRules = VERTEX) -> dict[str, A
                     {**NUMBER, "minimum": 3, "description": "Who.", "nullable": True},
                 ]
             },
-            id="types-are-told-apart-with-what-is-said-of-each",
+            id="types-are-distinguished-with-what-is-said-of-each",
         ),
     ],
 )

@@ -43,7 +43,7 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
 )
 TOOLS = tuple(
     Tool(name=f"tool_{number}-{kind}", description=text, parameters=schema)
-    for kind, text in (("plain", ""), ("told", 'Does "it".\n\tAnd\u2028more \ud83d\ude00'))
+    for kind, text in (("plain", ""), ("described", 'Does "it".\n\tAnd\u2028more \ud83d\ude00'))
     for number, schema in enumerate(SCHEMAS)
 )
 MANY = offer_of(*TOOLS)
@@ -54,14 +54,17 @@ SETTINGS = (
     Sampling(tool_choice="auto"),
     Sampling(tool_choice="required"),
     Sampling(tool_choice="none"),
-    Sampling(tool_choice="tool_1-told"),
+    Sampling(tool_choice="tool_1-described"),
     Sampling(max_tokens=99),
     Sampling(effort="low"),
     Sampling(effort="high", max_tokens=20_000),
     Sampling(0.5, 7, "required", 100, "max"),
     Sampling(params={"top_p": 0.9}),
 )
-USE, BROKEN = ToolUse.from_text("call 1/é", "tool_1-told", '{"a": "b"}'), ToolUse.from_text("c2", "tool_2-told", "{")
+USE, BROKEN = (
+    ToolUse.from_text("call 1/é", "tool_1-described", '{"a": "b"}'),
+    ToolUse.from_text("c2", "tool_2-described", "{"),
+)
 CONVERSATIONS: tuple[tuple[Message, ...], ...] = (
     HELLO,
     ({"role": "system", "content": "Be short."}, *HELLO, {"role": "user", "content": "More."}),
@@ -151,7 +154,7 @@ def test_X1_messages_are_those_of_litellm_but_for_two_documented_differences(
     claude = "anthropic/claude-haiku-4-5"
     for sampling in (
         Sampling(0.5, tool_choice="required"),
-        Sampling(tool_choice="tool_1-told"),
+        Sampling(tool_choice="tool_1-described"),
         Sampling(effort="low"),
     ):
         bodies = []
