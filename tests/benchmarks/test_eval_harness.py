@@ -16,7 +16,8 @@ from tests.benchmarks.eval_work import Harness, InstantModel, write_work
 from tests.servers.running import ROOT
 
 EPOCHS = 5
-ROUNDS = 3
+ROUNDS = 9
+"""At most: as many as it takes, as another program on the machine's cores only ever makes a round slower."""
 BARE_ROWS = 5_000
 MOST = {"full": 6.0, "tiered": 9.5, "oracle+9": 7.5}
 """A trial's CPU as a multiple of its bare rows'. 4.1, 6.7 and 5.3 when this was set; without commits shared by trials
@@ -70,7 +71,9 @@ def test_a_trial_takes_a_few_times_what_its_rows_take_alone(toolset: str, tmp_pa
         once = min(once, _cpu_ms(lambda: sizes.append(harness.run())))  # noqa: B023
         often = min(often, _cpu_ms(lambda: sizes.append(harness.run(1 + EPOCHS))))  # noqa: B023
         trials = sizes[1] - sizes[0]
-    each, rows = (often - once) / trials, bare / BARE_ROWS * _rows_per_trial(store)
+        each, rows = (often - once) / trials, bare / BARE_ROWS * _rows_per_trial(store)
+        if each / rows < MOST[toolset]:
+            break
     print(f"harness over {toolset}: {each:.3f} ms of CPU a trial, {each / rows:.2f} times its bare rows' {rows:.3f} ms")
     assert each / rows < MOST[toolset]
 

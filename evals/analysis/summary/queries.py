@@ -68,9 +68,11 @@ def _mean(tally: _Tally, k: int, measure: Callable[[Iterable[tuple[int, int]], i
 
 
 _MADE = (
-    "FROM trials AS t JOIN requests AS r ON r.run = t.run AND r.trial = coalesce(t.same_as, t.trial) WHERE t.run = ?"
+    "FROM trials AS t CROSS JOIN requests AS r ON r.run = t.run AND r.trial = coalesce(t.same_as, t.trial) "
+    "WHERE t.run = ?"
 )
-"""Requests by trial: those of another where that one asked for both."""
+"""Requests by trial: those of another where that one asked for both. CROSS keeps the order of the tables: without it,
+SQLite reads all trials for each request."""
 _ASKED = (
     "r.failure IS NULL AND NOT EXISTS (SELECT 1 FROM responses AS p WHERE p.run = r.run AND p.trial = r.trial "
     "AND p.request = r.request AND p.attempt = r.attempt AND p.is_reused)"

@@ -124,7 +124,7 @@ def read_answers(connection: sqlite3.Connection, run: str, arm: int) -> Mapping[
     all epochs, are what it is of, and not when they were recorded.
     """
     rows = connection.execute(
-        "SELECT t.case_id, p.key, p.answer FROM trials AS t JOIN responses AS p ON p.run = t.run "
+        "SELECT t.case_id, p.key, p.answer FROM trials AS t CROSS JOIN responses AS p ON p.run = t.run "
         "AND p.trial = coalesce(t.same_as, t.trial) WHERE t.run = ? AND t.arm = ? "
         "ORDER BY t.case_id, t.epoch, p.request, p.attempt",
         (run, arm),
