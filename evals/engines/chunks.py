@@ -25,7 +25,8 @@ class Chunk:
         positions: Of its cases in the plan; a cluster of cases is in one chunk.
         done: Numbers of those of their trials that are finished.
         trials: How many are left.
-        earlier: Rows of requests of unfinished trials, by table: what was answered is not asked again.
+        earlier: Rows of finished trials, and of requests of unfinished ones, by table: what was answered is not asked
+            again.
         spent: How many requests these are, and their cost in USD.
         least_cost_usd: What it has to be lent at least, as less did not suffice.
     """

@@ -199,7 +199,7 @@ class DaskEngine:
     def _with_earlier(self, chunk: Chunk) -> Chunk:
         plan, positions = self.setup.plan, set(chunk.positions)
         own = [number for number in self._unfinished if number // len(plan.arms) % plan.cases in positions]
-        return with_earlier(chunk, self.store, self.setup.run, own) if own else chunk
+        return with_earlier(chunk, self.store, self.setup.run, own)
 
     async def _lend(self, chunk: Chunk) -> Lease | None:
         """What the chunk may spend, once there is enough; `None` where the run stops."""

@@ -23,10 +23,13 @@ _SPENT = (
 
 
 def with_earlier(chunk: Chunk, store: RunStore, run: str, unfinished: Iterable[int]) -> Chunk:
-    """A chunk with what is stored of its unfinished trials, by their numbers."""
+    """A chunk with its finished trials, whose answers others may share, and the requests of `unfinished` ones."""
     rows: dict[str, list[tuple[object, ...]]] = {}
     requests, cost = 0, 0.0
     with store.guarded():
+        for trial in chunk.done:
+            query = "SELECT * FROM trials WHERE run = ? AND trial = ?"
+            rows.setdefault("trials", []).extend(store.connection.execute(query, (run, trial)))
         for trial in unfinished:
             for table, query in _EARLIER.items():
                 if found := store.connection.execute(query, (run, trial)).fetchall():
@@ -40,18 +43,21 @@ def keep_part(store: RunStore, run: str, data: bytes) -> tuple[list[TrialRecord]
     """Store the rows of a part, all or none.
 
     Returns:
-        Its trials that have ended, and the numbers of those that have requests alone.
+        Its trials that have ended since, and the numbers of those that have requests alone.
     """
     execute = store.connection.execute
     with store.guarded():
         execute("ATTACH ':memory:' AS part")
         try:
             store.connection.deserialize(data, name="part")
+            new = (
+                f"SELECT {TRIAL_COLUMNS} FROM part.trials WHERE run = ?1 "  # noqa: S608  our own names
+                "AND trial NOT IN (SELECT trial FROM main.trials WHERE run = ?1)"
+            )
+            ended = list(map(read_trial, execute(new, (run,))))
             with transaction(store.connection):
                 copy_rows(store, "part", run, run, is_known=True)
                 store.check_place()
-            rows = execute(f"SELECT {TRIAL_COLUMNS} FROM part.trials WHERE run = ?", (run,))  # noqa: S608  our own names
-            ended = list(map(read_trial, rows))
             begun = execute(
                 "SELECT DISTINCT trial FROM part.requests WHERE trial NOT IN (SELECT trial FROM part.trials)"
             )

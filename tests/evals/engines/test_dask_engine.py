@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,26 @@ def test_X5_what_is_finished_here_is_not_asked_there(
     ended = resume_run(begun, engine=engine(cluster))
     assert ended.end is RunEnd.FINISHED
     assert openai_server.count(model.removeprefix("openai/")) == CASES
+
+
+def test_X5_an_arm_that_is_left_has_the_answers_of_one_that_asked_here(
+    cluster: LocalCluster, work: Path, tmp_path: Path, openai_server: OpenAIServer
+) -> None:
+    model = "openai/pick-first@dask-same"
+    (tmp_path / "toolbelt.yaml").write_text("loadouts: {all: {plugins: ['*']}}")
+    run = run_eval(
+        work, model, ["full", "loadout:all"], store=tmp_path / "r.db", api_base=openai_server.url,
+        config=tmp_path / "toolbelt.yaml",
+    )  # fmt: skip
+    before, asked = stored(run)["trials"], openai_server.count(model.removeprefix("openai/"))
+    with closing(sqlite3.connect(tmp_path / "r.db", isolation_level=None)) as connection:
+        shared = connection.execute("DELETE FROM trials WHERE same_as IS NOT NULL RETURNING trial").fetchall()
+    assert (len(shared), asked) == (CASES, CASES)
+    shown: list[int] = []
+    ended = resume_run(run, engine=engine(cluster), on_trial=lambda record: shown.append(record.trial))
+    assert stored(ended)["trials"] == before
+    assert openai_server.count(model.removeprefix("openai/")) == asked
+    assert sorted(shown) == sorted(trial for (trial,) in shared), "what had ended before is not reported again"
 
 
 def test_X5_a_cap_on_requests_is_kept_over_all_workers(
