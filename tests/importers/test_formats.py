@@ -258,3 +258,29 @@ def test_V6_a_mistake_of_yaml_leaves_out_what_has_it_and_merge_keys_are_read() -
     own = "{name: c, plugins: [{name: p, tools: [{<<: {name: a}}]}]}"
     with pytest.raises(InvalidFileError, match="merge-key"):
         import_catalog(own, "c.yaml")
+
+
+def test_V6_a_mistake_of_json_leaves_out_what_has_it() -> None:
+    text = r"""{"tools": [
+        {"name": "pay", "description": "Old.", "description": "Pays."},
+        {"name": "tell", "description": "\ud800"},
+        {"name": "\udc01"},
+        {"name": "pick", "inputSchema": {"properties": {"a": {"enum": ["\ud800", "x", NaN]}, "\ud800": {}}}}
+    ]}"""
+    made, _ = import_catalog(text, "t.json")
+    assert [(tool.name, tool.description) for tool in made.catalog.tools] == [
+        ("pay", "Pays."),
+        ("tell", ""),
+        ("pick", ""),
+    ]
+    assert made.catalog.tools[2].parameters["properties"] == {"a": {"enum": ["x"]}}
+    assert [(finding.rule, finding.line) for finding in made.left_out] == [
+        ("duplicate-key", 2), ("bad-character", 3), ("bad-character", 4),
+        ("bad-character", 5), ("not-json", 5), ("bad-character", 5), ("invalid-tool", 4),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", ['"name": "a", "name": "b"', r'"name": "a", "description": "\ud800"'])
+def test_a_mistake_in_a_catalog_of_ours_is_refused(tool: str) -> None:
+    with pytest.raises(InvalidFileError):
+        import_catalog(f'{{"plugins": [{{"name": "p", "tools": [{{{tool}}}]}}]}}', "t.json")

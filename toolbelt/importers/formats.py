@@ -22,7 +22,7 @@ from toolbelt.importers.tool_lists import (
     is_mcp,
     is_openai,
 )
-from toolbelt.sources import Document, examine_yaml, parse_json
+from toolbelt.sources import Document, examine_json, examine_yaml
 
 JSON_LINES = "jsonl"
 LINES_LABEL = "JSON Lines"
@@ -95,7 +95,7 @@ def import_catalog(
     form = form or recognise(document.data)
     if mistakes and form in (None, "toolbelt"):
         raise InvalidFileError(mistakes)
-    if mistakes:
+    if mistakes and not document.is_json:
         document, mistakes = examine_yaml(text, source, merges=True)
     if form is None:
         known = ", ".join([importer.label for importer in IMPORTERS.values()])
@@ -115,7 +115,7 @@ def _parse(text: str, source: str) -> tuple[Document, list[Finding]]:
     """What is in a file, by the rules of our own form, and the mistakes of its syntax."""
     named = Path(source).suffix.lower()
     if named == ".json" or (named not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")):
-        return parse_json(text, source), []
+        return examine_json(text, source)
     return examine_yaml(text, source)
 
 

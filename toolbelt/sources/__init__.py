@@ -7,7 +7,7 @@ All mistakes of a text are reported together.
 
 from toolbelt.sources.document import Document, Key
 from toolbelt.sources.files import decode, read_document, read_text, refuse_special
-from toolbelt.sources.json_text import blank_comments, parse_json, parse_json_lines
+from toolbelt.sources.json_text import blank_comments, examine_json, parse_json, parse_json_lines
 from toolbelt.sources.yaml_text import examine_yaml, format_yaml, parse_yaml
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Key",
     "blank_comments",
     "decode",
+    "examine_json",
     "examine_yaml",
     "format_yaml",
     "parse_json",

@@ -6,6 +6,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from toolbelt.errors import InvalidFileError
@@ -75,7 +77,34 @@ def parse_json(text: str, source: str) -> Document:
     return _parse(text, source, _Reader(dict))
 
 
+def examine_json(text: str, source: str) -> tuple[Document, list[Finding]]:
+    """One JSON value with what is wrong about it, for who has more to say about the rest.
+
+    Returns:
+        The document without what was wrong, and the mistakes; of a key that stands twice, the last counts.
+
+    Raises:
+        InvalidFileError: it cannot be read at all.
+    """
+    reader = _Reader(dict)
+    document = _read(text, source, reader)
+    findings = []
+    for place, finding in _find_mistakes(document, text, reader):
+        findings.append(finding)
+        if place:
+            *parents, key = place
+            del reduce(getitem, parents, document.data)[key]
+    return document, sorted(findings, key=lambda finding: finding.line or 0)
+
+
 def _parse(text: str, source: str, reader: _Reader) -> Document:
+    document = _read(text, source, reader)
+    if findings := [finding for _, finding in _find_mistakes(document, text, reader)]:
+        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
+    return document
+
+
+def _read(text: str, source: str, reader: _Reader) -> Document:
     try:
         data = reader.read(text)
     except json.JSONDecodeError as error:
@@ -89,14 +118,17 @@ def _parse(text: str, source: str, reader: _Reader) -> Document:
     is_deep = text.count("{") + text.count("[") > MAX_DEPTH  # or else it cannot be
     if is_deep and _depth_exceeds(data, MAX_DEPTH):
         raise InvalidFileError([too_deep(source)])
-    findings: list[Finding] = []
-    if reader.has_duplicates:
-        findings.extend(_repeated_keys(text, source))
-    if reader.has_odd_numbers or "\\ud" in text or "\\uD" in text or has_surrogate(text):
-        findings.extend(_check_json_values(document))
-    if findings:
-        raise InvalidFileError(sorted(findings, key=lambda finding: finding.line or 0))
     return document
+
+
+def _find_mistakes(document: Document, text: str, reader: _Reader) -> Iterator[tuple[tuple[Key, ...], Finding]]:
+    """Each mistake with the place that has it, which is empty for a repeated key; later items of a list first."""
+    if reader.has_duplicates:
+        for line, key in locate_json(text)[1]:
+            message = f"The key {key!r} stands here twice."
+            yield (), Finding("duplicate-key", Severity.ERROR, message, document.source, line)
+    if reader.has_odd_numbers or "\\ud" in text or "\\uD" in text or has_surrogate(text):
+        yield from _check_json_values(document)
 
 
 def parse_json_lines(
@@ -121,25 +153,21 @@ def parse_json_lines(
                 yield number, None, Finding(mistake.rule, mistake.severity, mistake.message, source, number)
 
 
-def _repeated_keys(text: str, source: str) -> Iterator[Finding]:
-    for line, key in locate_json(text)[1]:
-        yield Finding("duplicate-key", Severity.ERROR, f"The key {key!r} stands here twice.", source, line)
-
-
-def _check_json_values(document: Document) -> Iterator[Finding]:
+def _check_json_values(document: Document) -> Iterator[tuple[tuple[Key, ...], Finding]]:
     pending: list[tuple[tuple[Key, ...], Any]] = [((), document.data)]
     while pending:
         place, value = pending.pop()
         if isinstance(value, dict):
-            pending.extend(((*place, key), item) for key, item in value.items())
-            if any(has_surrogate(key) for key in value):
-                yield document.finding("bad-character", HALF_PAIR, *place)
+            bad = [key for key in value if has_surrogate(key)]
+            pending.extend(((*place, key), item) for key, item in value.items() if key not in bad)
+            for key in bad:
+                yield (*place, key), document.finding("bad-character", HALF_PAIR, *place)
         elif isinstance(value, list):
             pending.extend(((*place, index), item) for index, item in enumerate(value))
         elif isinstance(value, str) and has_surrogate(value):
-            yield document.finding("bad-character", HALF_PAIR, *place)
+            yield place, document.finding("bad-character", HALF_PAIR, *place)
         elif isinstance(value, float) and not math.isfinite(value):
-            yield document.finding("not-json", f"{value} has no form in JSON.", *place)
+            yield place, document.finding("not-json", f"{value} has no form in JSON.", *place)
 
 
 def _depth_exceeds(data: Any, limit: int) -> bool:
