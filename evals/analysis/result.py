@@ -134,7 +134,7 @@ def find_trade_off(pair: ArmComparison) -> TradeOff:
     contrast = pair.main_contrast
     if contrast.is_surely_more:
         return TradeOff.MORE_ACCURATE
-    if pair.newly_overflowing:
+    if len(pair.newly_overflowing) > pair.fit.gained:
         return TradeOff.TOO_LONG
     if contrast.verdict is Verdict.NO_REGRESSION:
         return TradeOff.NOT_WORSE

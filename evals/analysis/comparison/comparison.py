@@ -226,11 +226,13 @@ class FitCounts:
         before: Cases that the old arm was scored on and that never were too long for it.
         answered: Of those, cases of which every trial of the new arm ended otherwise than with an error.
         unrun: Of those, cases of which a trial of the new arm has not been run.
+        gained: Cases that were too long for the old arm, and that the new one is scored on and never too long for.
     """
 
     before: int = 0
     answered: int = 0
     unrun: int = 0
+    gained: int = 0
 
 
 @dataclass(frozen=True, slots=True)

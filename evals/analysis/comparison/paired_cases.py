@@ -143,6 +143,7 @@ class PairedCases:
             self.count(lambda group: group.has_fitted),
             self.count(lambda group: group.has_fitted and not group.new.in_doubt),
             self.count(lambda group: group.has_fitted and NOT_RUN in group.new.lost),
+            self.count(lambda group: bool(group.old.too_long and group.new.scored) and not group.new.too_long),
         )
 
     def find_unfit(self) -> NothingFitted | None:

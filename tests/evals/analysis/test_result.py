@@ -44,6 +44,7 @@ def compared(summary: RunSummary, *written: str) -> Comparison:
 _ATTEMPTS = {
     "+": Attempt(Outcome.CORRECT, covered=True),
     "-": Attempt(Outcome.WRONG_TOOL, covered=True, missing=("git/log",), surplus=("git/show",)),
+    "o": Attempt(Outcome.CONTEXT_OVERFLOW, covered=True),
     "u": Attempt(Outcome.MISSING_CALL, covered=False, missing=("git/log",)),
 }
 
@@ -128,6 +129,20 @@ def test_E7_nothing_scored_has_no_reference() -> None:
 )
 def test_E7_arms_of_one_run_are_a_trade_off(toolset: str, letters: str, expected: TradeOff) -> None:
     assert find_trade_off(_pair(toolset, letters)) is expected
+
+
+@pytest.mark.parametrize(
+    ("full", "loadout", "expected"),
+    [
+        pytest.param("o" * 14 + "+" * 386, "+" * 399 + "o", TradeOff.NOT_WORSE, id="fits-more"),
+        pytest.param("o" + "+" * 399, "+" * 386 + "o" * 14, TradeOff.TOO_LONG, id="fits-fewer"),
+    ],
+)
+def test_E4_of_one_run_an_arm_is_too_long_where_it_fits_fewer_cases(
+    full: str, loadout: str, expected: TradeOff
+) -> None:
+    summary = summarized(full=(full.count("+"), 60_000.0), loadout=(loadout.count("+"), 20_000.0))
+    assert find_trade_off(compared(summary, full, loadout).pairs[0]) is expected
 
 
 def _pair(toolset: str, letters: str) -> ArmComparison:

@@ -66,5 +66,5 @@ def test_no_number_of_cases_is_advised_for_an_arm_that_no_longer_fits() -> None:
 def test_E4_of_how_many_cases_it_is_known_whether_they_still_fit() -> None:
     one, other = side(["++", "+o", "e+", "++", "++", "oo", "ee"]), side(["++", "++", "+e", "+.", "+o", "++", "++"])
     (pair,) = compare_arms(one, other, pair_arms(one.arms, other.arms)).pairs
-    assert pair.fit == FitCounts(before=4, answered=2, unrun=1)
+    assert pair.fit == FitCounts(before=4, answered=2, unrun=1, gained=2)
     assert pair.newly_overflowing == ("c4",)
