@@ -134,7 +134,7 @@ def test_E7_arms_of_one_run_are_a_trade_off(toolset: str, letters: str, expected
 @pytest.mark.parametrize(
     ("full", "loadout", "expected"),
     [
-        pytest.param("o" * 14 + "+" * 386, "+" * 399 + "o", TradeOff.NOT_WORSE, id="fits-more"),
+        pytest.param("o" * 4 + "+" * 396, "+" * 399 + "o", TradeOff.NOT_WORSE, id="fits-more"),
         pytest.param("o" + "+" * 399, "+" * 386 + "o" * 14, TradeOff.TOO_LONG, id="fits-fewer"),
     ],
 )
