@@ -226,7 +226,7 @@ class FitCounts:
         before: Cases that the old arm was scored on and that never were too long for it.
         answered: Of those, cases of which every trial of the new arm ended otherwise than with an error.
         unrun: Of those, cases of which a trial of the new arm has not been run.
-        gained: Cases that were too long for the old arm, and that the new one is scored on and never too long for.
+        gained: Cases that were too long for the old arm, and fit the new one.
     """
 
     before: int = 0
@@ -333,10 +333,8 @@ class ArmComparison:
         return f"{self.new.label} against {self.old.label}: {contrast.measure.value}{difference}, {verdict}"
 
     def verdict_by(self, measure: Measure) -> Verdict | None:
-        """Of the arms, by one share; but a regression where cases no longer fit the model's window (rule E4), unless
-        more of all asked is surely right for that, and none where no case did before.
-        """
-        contrast, is_unfit = self.contrast(measure), self.unfit is not None
+        """By one share; a regression where cases no longer fit (rule E4), unless surely more of all asked is right."""
+        contrast, is_unfit = self.contrast(measure), self.unfit is not None  # then no case fitted before
         if self.newly_overflowing and not (contrast.too_long and contrast.is_surely_more):
             return Verdict.REGRESSION
         return Verdict.NO_REGRESSION if is_unfit and contrast.verdict is not None else contrast.verdict
