@@ -128,9 +128,36 @@ def test_M2_the_value_of_a_variable_that_changes_what_runs_is_approved(name: str
     assert _digest(one) != _digest(other)
 
 
-def test_M2_the_value_of_another_variable_or_header_may_change() -> None:
-    one, other = (replace(STDIO, env=FrozenDict(TOKEN=value)) for value in ("a", "b"))
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("GOFLAGS", "MAVEN_OPTS", "LUA_INIT", "HTTPS_PROXY", "A", "PYTHON_KEYRING_BACKEND", "GIT_CONFIG_KEY_0"),
+        *("TOKENIZER_PATH", "AUTHOR_COMMAND", "SUDO_ASKPASS", "KEYBOARD_HOOK", "PASSWORD_COMMAND", "R_PROFILE"),
+    ],
+)
+def test_M2_the_value_of_every_variable_that_is_no_secret_by_its_name_is_approved(name: str) -> None:
+    one, other = (replace(STDIO, env=FrozenDict({name: value})) for value in ("/a", "/b"))
+    assert _digest(one) != _digest(other)
+    passed_on = replace(STDIO, env=FrozenDict({name: "x${MINE}"}))
+    assert _digest(passed_on, {"MINE": "a"}) != _digest(passed_on, {"MINE": "b"})
+    assert "/a" not in masked_data(one)["env"][name] or name.startswith(("GIT", "PYTHON"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("TOKEN", "OPENAI_API_KEY", "openaiKey", "GITHUB_TOKEN", "DB_PASSWORD", "DB_PASS", "MYSQL_PWD", "GH_PAT"),
+        *("AWS_ACCESS_KEY_ID", "NPM_CONFIG__AUTH", "CLIENT_SECRET", "SERVICE_KEY_BASE64", "UV_PUBLISH_TOKEN"),
+    ],
+)
+def test_M2_a_secret_may_be_renewed(name: str) -> None:
+    one, other = (replace(STDIO, env=FrozenDict({name: value})) for value in ("a", "b"))
     assert _digest(one) == _digest(other)
+    passed_on = replace(STDIO, env=FrozenDict(DSN=f"x${{{name}}}"))
+    assert _digest(passed_on, {name: "a"}) == _digest(passed_on, {name: "b"})
+
+
+def test_M2_the_value_of_a_header_may_change() -> None:
     one, other = (replace(HTTP, headers=FrozenDict(A=value)) for value in ("a", "b"))
     assert _digest(one) == _digest(other)
 
@@ -154,7 +181,7 @@ def test_M2_what_a_variable_of_the_command_stands_for_is_approved() -> None:
 def test_M2_what_the_env_file_changes_of_what_runs_is_approved(tmp_path: Path) -> None:
     spec = replace(STDIO, folder=str(tmp_path), env_file=".env")
     digests = []
-    for text in ("A=1\n", "A=2\n", "A=2\nB=3\n", "A=2\nB=3\nLD_PRELOAD=/x.so\n", "A=2\nB=3\nLD_PRELOAD=/y.so\n"):
+    for text in ("KEY=1\n", "KEY=2\n", "KEY=2\nB=3\n", "KEY=2\nB=4\n", "KEY=2\nB=4\nLD_PRELOAD=/y.so\n"):
         (tmp_path / ".env").write_text(text)
         digests.append(_digest(spec))
     assert digests[0] == digests[1]

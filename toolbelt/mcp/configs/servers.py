@@ -38,6 +38,11 @@ _CHANGES_WHAT_RUNS = re.compile(
     r"|(?:NPM_CONFIG|UV|PIP|BUN|DENO)_.*|DOCKER_HOST",
     re.IGNORECASE,
 )
+_SECRET_NAME = re.compile(
+    r"(?:.*(?:key|token|secret|password|passwd|passphrase|auth)|(?:.*[_-])?(?:pass|pwd|pat))s?(?:_(?:id|b64|base64))?",
+    re.IGNORECASE,
+)
+"""By its end: `PYTHON_KEYRING_BACKEND` and `GIT_CONFIG_KEY_0` name code."""
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s\"'<>]+")
 _FLAG_WITH_VALUE = re.compile(r"(-{1,2}[^=\s]+)=(.*)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
@@ -47,7 +52,7 @@ _CONTAINER_PROGRAMS = ("docker", "podman", "nerdctl", "finch", "container")
 
 
 def changes_what_runs(variable: str) -> bool:
-    """Whether the value of a variable decides which code a server runs (rule M2), and so is shown and approved."""
+    """Whether the value of a variable is known to decide which code a server runs (rule M2), and so is shown."""
     return _CHANGES_WHAT_RUNS.fullmatch(variable) is not None and _SECRET_WORD.search(variable) is None
 
 
@@ -114,9 +119,10 @@ def masked_data(spec: Approvable) -> dict[str, Any]:
 def approval_digest(spec: Approvable, environment: Mapping[str, str]) -> str:
     """The SHA-256 of what an approval covers, in hexadecimal: two definitions that may run different code differ.
 
-    Covered are the definition as written, but for the values of variables and headers, of which the names and the
-    `${…}` in them count; the values of variables that change what runs, those in the `envFile` included; and what
-    `${…}` stand for now in the command, its arguments, its folder and the URL, unless masked there as a secret.
+    Covered are the definition as written, but for the values of headers and of variables that are secrets by their
+    names, of which the names and the `${…}` in them count, so that a secret may be renewed; the values of all other
+    variables, those in the `envFile` included; and what `${…}` stand for now in the command, its arguments, its folder
+    and the URL, unless masked there as a secret.
 
     Args:
         spec: As the file describes it.
@@ -138,16 +144,21 @@ def approval_digest(spec: Approvable, environment: Mapping[str, str]) -> str:
         "url": spec.url,
         "headers": {name: list(find_references(value)) for name, value in sorted(spec.headers.items())},
     }
-    running = (name for name in sorted(variables) if changes_what_runs(name))
     now = _expanded(spec, environment)
     others = (now.command, now.cwd, now.env_file, now.url)
     fields["resolved"] = [*mask_arguments(now.args, now.command), *map(mask_url, others)]
     # The values of the file are taken as they are: only those of the entry are resolved.
     fields["running"] = {
-        name: expand_known(spec.env[name], spec, environment) if name in spec.env else file_values[name]
-        for name in running
+        name: _expand_unless_secret(spec.env[name], spec, environment) if name in spec.env else file_values[name]
+        for name in sorted(variables)
+        if not _SECRET_NAME.fullmatch(name)
     }
     return _digest(fields)
+
+
+def _expand_unless_secret(value: str, spec: ServerSpec, environment: Mapping[str, str]) -> str:
+    names = (reference.partition(":-")[0].removeprefix("env:") for reference in find_references(value))
+    return value if any(map(_SECRET_NAME.fullmatch, names)) else expand_known(value, spec, environment)
 
 
 def masked_command_line_now(spec: ServerSpec, environment: Mapping[str, str]) -> str:
