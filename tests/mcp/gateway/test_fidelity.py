@@ -11,16 +11,18 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
+from tests.mcp.gateways import gateway_client
 from tests.mcp.relayed import LONG, record, settle
 from tests.mcp.small import synced_catalog, synced_plugin
 from tests.servers.everything_definitions import TOOLS
 from tests.servers.everything_tools import LEVELS
 from tests.servers.mcp_running import Everything, everything_stdio, run_everything, write_client_config
 from tests.servers.raw_mcp import Json, RawClient, open_http, open_stdio
+from tests.wording import mentions
 from toolbelt.mcp.gateway.surface import Surface, make_surface, serving_digest
 from toolbelt.project.opening import open_project
 from toolbelt.stores.catalogs import write_catalog
@@ -191,3 +193,17 @@ async def wait_for_event(server: Everything, kind: str) -> None:
     async with asyncio.timeout(20):
         while not server.events(kind):
             await asyncio.sleep(0.02)
+
+
+def test_it_is_said_once_that_prompts_and_resources_are_not_compared_with_what_was_synced(tmp_path: Path) -> None:
+    async def list_twice(log: TextIO) -> None:
+        async with gateway_client(tmp_path, loadout="all", log=log) as client:
+            for _ in range(2):
+                assert (await client.list_prompts()).prompts
+                assert (await client.list_resources()).resources
+
+    write_project(tmp_path, everything_stdio(), synced_definitions("both"))
+    with (tmp_path / "log").open("w+") as log:
+        asyncio.run(asyncio.wait_for(list_twice(log), 60))
+        log.seek(0)
+        assert sum(mentions(line, "prompts and resources", "only tools are compared") for line in log) == 1

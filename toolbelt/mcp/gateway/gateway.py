@@ -42,6 +42,10 @@ from toolbelt.mcp.upstreams.wire import Params
 Handler = Callable[[Client, Context, Params], Awaitable[dict[str, Any]]]
 _CACHEABLE = ("list", "read")
 """How methods end whose results have to say how long they hold, from 2026 on."""
+_UNCHECKED = (
+    "prompts and resources of servers are passed on as they are now: only tools are compared with what was synced; "
+    "`resources: false` in a loadout leaves them out"
+)
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,7 @@ class Gateway:
         self._servers = servers
         self._shared: dict[str, ServerConnection] = {}
         self._orphans = OrphanWatch()
+        self._is_unchecked_said = False
         self._handlers: dict[str, Handler] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
@@ -267,7 +272,11 @@ class Gateway:
         return await self.calls.run(client, context, served, params)
 
     async def _list_contents(self, kind: Kind, client: Client, _context: Context, _params: Params) -> dict[str, Any]:
-        return {kind.value[1]: await client.contents.entries(kind)}
+        entries = await client.contents.entries(kind)
+        if entries and not self._is_unchecked_said:
+            self._is_unchecked_said = True
+            self.log(_UNCHECKED)
+        return {kind.value[1]: entries}
 
     async def _ask_resource_server(self, client: Client, context: Context, params: Params) -> dict[str, Any]:
         server = await client.contents.find_resource(params["uri"])
