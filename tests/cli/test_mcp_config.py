@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from tests.mcp.small import small_server
 from tests.wording import mentions
 from toolbelt.mcp.configs.approvals import Approvals
 from toolbelt.mcp.configs.client_configs import read_client_config, starts_gateway
+from toolbelt.mcp.configs.shared_servers import SHARED
 from toolbelt.project.opening import open_project
 
 CLIENT = """{
@@ -72,8 +75,13 @@ def test_M9_the_text_to_paste_is_printed_for_each_client(
     assert ran.code == 0, ran.err
     entry = ran.json[key]["toolbelt"]
     assert starts_gateway(entry["command"], entry["args"])
-    assert Path(entry["command"]).is_absolute()
-    assert entry["args"][-3:] == ["developer", "--config", str(tmp_path / "project" / "toolbelt.yaml")]
+    if place.startswith("home"):
+        assert Path(entry["command"]).is_absolute()
+        assert entry["args"][-3:] == ["developer", "--config", str(tmp_path / "project" / "toolbelt.yaml")]
+    else:  # which others have, too
+        root = "" if client == "claude-code" else "${workspaceFolder}/"
+        assert entry["command"] == "toolbelt"
+        assert entry["args"] == ["serve", "developer", "--config", f"{root}toolbelt.yaml"]
     data: dict[str, Any] = toolbelt("mcp", "config", "developer", "--client", client, "--json").json
     assert (data["file"], data["written"], data["backup"]) == (str(tmp_path / place), False, None)
     assert json.loads(data["text"]) == ran.json
@@ -125,16 +133,51 @@ def test_M9_a_client_that_starts_what_was_written_reaches_the_servers_that_left_
     )
     Approvals(tmp_path / "state").add(open_project(project).servers, os.environ)
     assert toolbelt("mcp", "config", "all", "--client", "cursor", "--write").code == 0
-    assert "s3cret" not in file.read_text()
-    written = json.loads(file.read_text())["mcpServers"]["toolbelt"]
-    started = StdioServerParameters(command=written["command"], args=written["args"], env=written["env"], cwd=tmp_path)
+    assert "s3cret" not in file.read_text() + (project / SHARED).read_text()
+    assert _add_through_gateway(json.loads(file.read_text()), project, tmp_path / "state") == "3"
 
-    async def scenario() -> None:
+
+def test_M9_a_colleague_who_has_the_project_reaches_the_servers_that_left_its_file(
+    toolbelt: Toolbelt, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = small_server()
+    entry = {"command": small.command, "args": [*small.args], "env": {"API_TOKEN": "s3cret", "LEVEL": "high"}}
+    before = json.dumps({"mcpServers": {"small": entry}})
+    (project / ".mcp.json").write_text(before)
+    write_project(project)
+    (project / "toolbelt.yaml").write_text(
+        "catalog: catalog.yaml\nservers: {small: {from: .mcp.json}}\nloadouts: {all: {plugins: [small]}}\n"
+    )
+    assert toolbelt("mcp", "config", "all", "--client", "claude-code", "--write").code == 0
+    moved = json.loads((project / SHARED).read_text())["mcpServers"]["small"]
+    assert moved == {**entry, "env": {"API_TOKEN": "${API_TOKEN}", "LEVEL": "high"}}
+    clone, state = tmp_path / "clone", tmp_path / "state-of-another"
+    shutil.copytree(project, clone)
+    monkeypatch.setenv("TOOLBELT_STATE_DIR", str(state))
+    monkeypatch.setenv("API_TOKEN", "mine")
+    Approvals(state).add(open_project(clone).servers, os.environ)
+    assert _add_through_gateway(json.loads((clone / ".mcp.json").read_text()), clone, state) == "3"
+    monkeypatch.setenv("TOOLBELT_STATE_DIR", str(tmp_path / "state"))
+    assert toolbelt("mcp", "config", "--client", "claude-code", "--undo").code == 0
+    assert (project / ".mcp.json").read_text() == before
+    assert not (project / SHARED).exists()
+
+
+def _add_through_gateway(client_file: dict[str, Any], project: Path, state: Path) -> str:
+    """What `add` answers, started as a client would, whose folder is the project's."""
+    written = client_file["mcpServers"]["toolbelt"]
+    program = Path(sys.executable).parent / written["command"]
+    args = [arg.replace("${workspaceFolder}", str(project)) for arg in written["args"]]
+    env = {"TOOLBELT_STATE_DIR": str(state), "PATH": os.environ["PATH"], "API_TOKEN": "mine"}
+    started = StdioServerParameters(command=str(program), args=args, env=env, cwd=project)
+
+    async def scenario() -> str:
         async with Client(stdio_client(started), cache=None, read_timeout_seconds=30) as client:
-            result = await client.call_tool("add", {"a": 1, "b": 2})
-            assert result.content == [TextContent(text="3")]
+            (content,) = (await client.call_tool("add", {"a": 1, "b": 2})).content
+            assert isinstance(content, TextContent)
+            return content.text
 
-    asyncio.run(asyncio.wait_for(scenario(), 60))
+    return asyncio.run(asyncio.wait_for(scenario(), 60))
 
 
 def test_M9_originals_that_stay_are_counted(toolbelt: Toolbelt, project: Path) -> None:

@@ -23,6 +23,7 @@ from toolbelt.mcp.configs.client_editing import (
     find_moved,
     gateway_entry,
     plan_change,
+    shared_entry,
     undo_change,
     write_change,
 )
@@ -44,19 +45,21 @@ class Client:
         label: Its name, as its users know it.
         key: Under which its file has the servers.
         with_type: Whether an entry has a `type`.
+        has_folder: Whether it replaces `${workspaceFolder}` in arguments.
     """
 
     label: str
     key: str = "mcpServers"
     with_type: bool = False
+    has_folder: bool = False
 
 
 CLIENTS = MappingProxyType(
     {
         "claude-desktop": Client("Claude Desktop"),
         "claude-code": Client("Claude Code", with_type=True),
-        "cursor": Client("Cursor"),
-        "vscode": Client("VS Code", key="servers", with_type=True),
+        "cursor": Client("Cursor", has_folder=True),
+        "vscode": Client("VS Code", key="servers", with_type=True, has_folder=True),
         "windsurf": Client("Windsurf"),
     }
 )
@@ -95,6 +98,9 @@ def config(
 
     The entries of the servers that the gateway replaces leave the file, or the client would show their tools twice.
     They move to a file that only you can read, where `from` in toolbelt.yaml finds them. Comments and layout stay.
+
+    What is written into a client's file of the project works for whoever has the project: paths are relative, and
+    toolbelt.servers.json beside toolbelt.yaml has the entries, too, with variables for secrets.
     """
     if undo:
         if write or loadout is not None or agent is not None or keep_originals:
@@ -113,9 +119,11 @@ def config(
     servers = tuple(spec for spec in project.servers if not spec.disabled)
     folder = _project_folder(project.config.path)
     file = _choose_file(client, client_file, folder, [spec.name for spec in servers])
-    started = gateway_entry(
-        _arguments(subject, project, options.catalog), os.environ, with_type=CLIENTS[client].with_type
-    )
+    with_type, is_shared = CLIENTS[client].with_type, _is_shared(file, folder)
+    if is_shared:
+        started = shared_entry(_shared_arguments(subject, project, options.catalog, client), with_type=with_type)
+    else:
+        started = gateway_entry(_arguments(subject, project, options.catalog), os.environ, with_type=with_type)
     change = plan_change(
         file,
         servers,
@@ -124,6 +132,7 @@ def config(
         folder=folder,
         new_key=CLIENTS[client].key,
         keep_originals=keep_originals,
+        is_shared=is_shared,
     )
     if write and change.removed:  # from then on, these entries are in a file that is safe
         refuse_unsafe_files([file])
@@ -183,6 +192,26 @@ def _arguments(subject: Sequence[str], project: Project, catalog: str | None) ->
         arguments += ["--config", str(project.config.path.absolute())]
     if catalog is not None:
         arguments += ["--catalog", catalog if find_shipped_catalog(catalog) else str(Path(catalog).absolute())]
+    return arguments
+
+
+def _is_shared(file: Path, folder: Path) -> bool:
+    """Whether a client's file is the project's, which others have, too."""
+    return file.is_relative_to(folder) and folder != Path.home()
+
+
+def _shared_arguments(subject: Sequence[str], project: Project, catalog: str | None, client: str) -> list[str]:
+    """The same for whoever has the project: its files are named from its folder, where Claude Code starts servers."""
+    folder, root = _project_folder(project.config.path), "${workspaceFolder}/" if CLIENTS[client].has_folder else ""
+
+    def written(path: Path) -> str:
+        return f"{root}{path.relative_to(folder).as_posix()}" if path.is_relative_to(folder) else str(path)
+
+    arguments = [*subject]
+    if project.config.path is not None:
+        arguments += ["--config", written(project.config.path.absolute())]
+    if catalog is not None:
+        arguments += ["--catalog", catalog if find_shipped_catalog(catalog) else written(Path(catalog).absolute())]
     return arguments
 
 
@@ -249,6 +278,11 @@ def _explain(change: ClientChange, file: Path, client: str, entry: str, backup: 
     else:
         removed = f"; {plural(len(change.removed), 'entry', 'entries')} moved: {_listed(change.removed)}"
         notify(f"wrote {entry!r} into {shown}{removed if change.removed else ''}", "")
+        if change.shared is not None:
+            notify(
+                f"they are in {shown_path(change.shared)} for whoever has the project; toolbelt must be on their PATH",
+                "",
+            )
         notify(f"restart {label} to use it; to go back: toolbelt mcp config --client {client} --undo", "")
 
 

@@ -3,6 +3,9 @@
 Before a client's file is replaced, a copy of it and the entries that leave it are in the user's state folder, for the
 user alone. So nothing is lost if the process ends at any point: the file is the old one or the new one, and
 `undo_change` knows both. `from` in `toolbelt.yaml` finds the entries there (`find_moved`).
+
+A client's file in the project is everybody's who has the project: the entries that leave it go into a file beside
+`toolbelt.yaml` as well, with variables for secrets.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict
 from toolbelt.errors import InvalidFileError, StorageError, ToolbeltError
 from toolbelt.mcp.configs.client_configs import find_server_places, read_client_config
+from toolbelt.mcp.configs.shared_servers import SHARED, share_entries, unshare_entries
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import blank_comments, decode, parse_json
 from toolbelt.sources.json_editing import edit_object
@@ -43,6 +47,7 @@ class ClientChange:
         kept: Names of entries that stay although the gateway stands for them.
         differing: Names of entries that stay because the project's server of that name is another one.
         moved: The entries that leave it, as a client's file of their own; they may hold secrets.
+        shared: The file in the project that gets them, too, without secrets; `None` for a user's own file.
     """
 
     file: Path
@@ -52,6 +57,12 @@ class ClientChange:
     kept: tuple[str, ...]
     differing: tuple[str, ...]
     moved: Mapping[str, Any]
+    shared: Path | None = None
+
+
+def shared_entry(arguments: Sequence[str], *, with_type: bool) -> dict[str, Any]:
+    """As `gateway_entry`, for whoever has the project, and toolbelt on their PATH."""
+    return ({"type": "stdio"} if with_type else {}) | {"command": "toolbelt", "args": ["serve", *arguments]}
 
 
 def gateway_entry(arguments: Sequence[str], environment: Mapping[str, str], *, with_type: bool) -> dict[str, Any]:
@@ -82,6 +93,7 @@ def plan_change(
     folder: Path,
     new_key: str,
     keep_originals: bool = False,
+    is_shared: bool = False,
 ) -> ClientChange:
     """What a client's file becomes; nothing is written.
 
@@ -93,6 +105,7 @@ def plan_change(
         folder: The project.
         new_key: Under which a new file has its servers.
         keep_originals: Whether the servers' own entries stay.
+        is_shared: Whether the file belongs to the project, not to the user.
 
     Raises:
         InvalidFileError: the file has mistakes.
@@ -131,6 +144,7 @@ def plan_change(
         tuple(key for key in replaced if key not in leaving),
         tuple(differing),
         FrozenDict(moved),
+        folder / SHARED if is_shared and leaving else None,
     )
 
 
@@ -156,6 +170,8 @@ def write_change(change: ClientChange, state: Path) -> Path | None:
             earlier = None
         folder = _next_folder(state, change.file)
         _write_copy(change, folder, earlier)
+        if change.shared is not None:
+            share_entries(change.shared, change.moved)
         change.file.parent.mkdir(parents=True, exist_ok=True)
         with replacing(change.file, "wb") as file:
             file.write(change.after)
@@ -180,6 +196,7 @@ def _write_copy(change: ClientChange, folder: Path, earlier: Path | None) -> Non
         "original": _digest(original),
         "written": [*record["written"], _digest(change.after)],
         "removed": list(dict.fromkeys([*record["removed"], *change.removed])),
+        "shared": str(change.shared or record.get("shared") or ""),
     }
     _write_private(folder / "record.json", _to_json(record))
 
@@ -228,6 +245,8 @@ def undo_change(file: Path, state: Path) -> Undone:
                 handle.write(original)
         elif not was_original:
             real.unlink()
+        if record.get("shared"):
+            unshare_entries(Path(record["shared"]), record["removed"])
         _remove_copy(folder)
         return Undone(real, tuple(record["removed"]), not existed, was_original)
 

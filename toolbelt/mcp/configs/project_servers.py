@@ -12,6 +12,7 @@ from toolbelt.findings import Finding
 from toolbelt.mcp.configs.client_configs import ClientConfig, ClientForm, read_client_config
 from toolbelt.mcp.configs.client_editing import find_moved
 from toolbelt.mcp.configs.client_switches import find_client_switches
+from toolbelt.mcp.configs.shared_servers import SHARED
 from toolbelt.servers.reader import WrittenServer
 from toolbelt.servers.spec import ServerSpec
 from toolbelt.sources import Document
@@ -38,7 +39,7 @@ def examine_servers(config: Config) -> tuple[tuple[ServerSpec, ...], Mapping[str
             continue
         if server.from_file not in files:
             client_file = file.parent / Path(server.from_file).expanduser()
-            paths = (client_file, *find_moved(client_file, state_folder(os.environ)))
+            paths = (client_file, *find_moved(client_file, state_folder(os.environ)), file.parent / SHARED)
             files[server.from_file] = [_read(path, file.parent) for path in paths]
         entry = _find_entry(server, files[server.from_file], document)
         if isinstance(entry, ServerSpec):

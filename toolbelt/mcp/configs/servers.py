@@ -56,6 +56,11 @@ def changes_what_runs(variable: str) -> bool:
     return _CHANGES_WHAT_RUNS.fullmatch(variable) is not None and _SECRET_WORD.search(variable) is None
 
 
+def is_secret_name(variable: str) -> bool:
+    """Whether a variable is a secret by its name, so that its value may be renewed without a new approval."""
+    return _SECRET_NAME.fullmatch(variable) is not None
+
+
 def mask_value(value: str) -> str:
     """A value of which only the `${…}` in it are shown: whose secret is sent matters, the secret itself is hidden."""
     if not value:
@@ -151,14 +156,14 @@ def approval_digest(spec: Approvable, environment: Mapping[str, str]) -> str:
     fields["running"] = {
         name: _expand_unless_secret(spec.env[name], spec, environment) if name in spec.env else file_values[name]
         for name in sorted(variables)
-        if not _SECRET_NAME.fullmatch(name)
+        if not is_secret_name(name)
     }
     return _digest(fields)
 
 
 def _expand_unless_secret(value: str, spec: ServerSpec, environment: Mapping[str, str]) -> str:
     names = (reference.partition(":-")[0].removeprefix("env:") for reference in find_references(value))
-    return value if any(map(_SECRET_NAME.fullmatch, names)) else expand_known(value, spec, environment)
+    return value if any(map(is_secret_name, names)) else expand_known(value, spec, environment)
 
 
 def masked_command_line_now(spec: ServerSpec, environment: Mapping[str, str]) -> str:
