@@ -110,6 +110,8 @@ TABLES = frozenset(
 )
 """Modules that hold a table: of rankers, commands, formats, findings, models, toolsets or pictures; a row, a file."""
 SIBLING_ONLY = {
+    "toolbelt.catalog.gate.schema_breaks": "compares two schemas; knows nothing of tools",
+    "toolbelt.catalog.gate.wording": "compares descriptions; knows nothing of changes and rules",
     "toolbelt.evals.analysis.comparison.amounts": "contrasts of amounts; shares have a module of their own, too",
     "toolbelt.evals.analysis.evidence.case_names": "packs ids, whatever is known of the cases; together over 400 lines",
     "toolbelt.evals.analysis.gate.checks": "which checks a gate has, apart from its verdict",
@@ -134,7 +136,6 @@ SIBLING_ONLY = {
     "toolbelt.evals.engines.part_rows": "rows of SQLite; the engine knows chunks",
     "toolbelt.evals.probing.judging": "judges a reply; the scripts make the requests",
     "toolbelt.evals.retrieval.compute": "means and differences of scores; knows nothing of datasets and rankers",
-    "toolbelt.evals.retrieval.measures": "the measures of one search; knows nothing of rankers",
     "toolbelt.evals.running.grouped_writes": "many rows, one transaction; together over 400 lines",
     "toolbelt.evals.responses.keys": "what a request is known by; documented for other programs",
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -241,17 +241,29 @@ def _show(result: GateResult, *, as_json: bool, details: bool) -> Iterator[str]:
 
 
 def _write_files(result: GateResult, junit: str | None, markdown: str | None) -> Iterator[str]:
-    """Write each that is wanted, whatever became of the others; yields why one could not be."""
-    if junit is not None:
+    def make_junit() -> str:
         from toolbelt.evals.views.junit import gate_junit
 
-        yield from _written(junit, gate_junit(result))
+        return gate_junit(result)
+
+    def make_markdown() -> str:
+        from toolbelt.evals.views.gate_markdown import gate_markdown
+
+        return gate_markdown(result)
+
+    return write_reports(junit, make_junit, markdown, make_markdown)
+
+
+def write_reports(
+    junit: str | None, make_junit: Callable[[], str], markdown: str | None, make_markdown: Callable[[], str]
+) -> Iterator[str]:
+    """Write each that is wanted, whatever became of the others; yields why one could not be."""
+    if junit is not None:
+        yield from _written(junit, make_junit())
     summary = os.environ.get(_STEP_SUMMARY)
     if markdown is None and not summary:
         return
-    from toolbelt.evals.views.gate_markdown import gate_markdown
-
-    text = gate_markdown(result)
+    text = make_markdown()
     if markdown is not None:
         yield from _written(markdown, text)
     if summary:

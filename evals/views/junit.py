@@ -11,6 +11,8 @@ from typing import IO, Any
 
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
+from toolbelt.catalog.gate.catalog_gate import CatalogComparison, CatalogFault
+from toolbelt.catalog.gate.gate_views import describe_fault
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.analysis.comparison.flip_text import describe_flip
 from toolbelt.evals.analysis.gate.gate_text import describe_check_reason, describe_lost
@@ -57,6 +59,22 @@ def gate_junit(result: GateResult) -> str:
         suite.add_property(name, _legal(value))
     suite.add_testcases([_check(result, check) for check in result.checks])
     whole = JUnitXml("toolbelt eval gate")
+    whole.add_testsuite(suite)
+    return _HEAD + _BREAKS.sub(r"\1\n\2", _text(whole)) + "\n"
+
+
+def catalog_gate_junit(comparison: CatalogComparison, old: str) -> str:
+    """Two versions of a catalog as one suite: a test for each tool that changed, a failure for each of its faults."""
+    suite = TestSuite(_legal("toolbelt catalog gate"))
+    suite.add_property("old", _legal(old))
+    faults: dict[str, list[CatalogFault]] = {change.tool: [] for change in comparison.changes}
+    for fault in comparison.failing:
+        faults.setdefault(fault.tool, []).append(fault)
+    for tool, found in faults.items():
+        case = TestCase(_legal(tool or "catalog"), classname="catalog")
+        case.result = [Failure(_legal(describe_fault(fault)), fault.rule.value) for fault in found]
+        suite.add_testcase(case)
+    whole = JUnitXml("toolbelt catalog gate")
     whole.add_testsuite(suite)
     return _HEAD + _BREAKS.sub(r"\1\n\2", _text(whole)) + "\n"
 

@@ -33,7 +33,7 @@ def test_the_commands_there_are() -> None:
         *(f"loadout {name}" for name in ("list", "show", "inspect", "why", "diff", "lint", "export", "create")),
         *(f"toolkit {name}" for name in ("list", "inspect", "resolve")),
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
-        *(f"catalog {name}" for name in ("list", "show", "stats", "search", "import", "sync", "lint")),
+        *(f"catalog {name}" for name in ("list", "show", "stats", "search", "import", "sync", "lint", "gate")),
         "serve",
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
         *(
@@ -134,7 +134,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         *("loadout list", "loadout inspect", "loadout diff", "loadout create"),
         *("toolkit list", "toolkit inspect", "toolkit resolve"),
         "session show",
-        *("init", "catalog list", "catalog show", "catalog stats", "catalog sync", "mcp check"),
+        *("init", "catalog list", "catalog show", "catalog stats", "catalog sync", "catalog gate", "mcp check"),
         "model fit",
         "model probe",
         "eval run",

@@ -13,6 +13,7 @@ import click
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.files import format_catalog
+from toolbelt.catalog.gate.changes import find_changes
 from toolbelt.catalog.tokens import count_named_tools
 from toolbelt.command.approval import approve
 from toolbelt.command.groups import examples
@@ -34,8 +35,7 @@ from toolbelt.command.servers import (
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, Severity
 from toolbelt.mcp.configs.project_servers import examine_servers
-from toolbelt.mcp.sync.changes import find_changes
-from toolbelt.mcp.sync.sync import Listing, ServerStatus, sync_catalog
+from toolbelt.mcp.sync.sync import Listing, ServerStatus, server_tools, sync_catalog
 from toolbelt.mcp.sync.sync_views import changes_view, servers_view
 from toolbelt.project.opening import examine_project, open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
@@ -118,7 +118,11 @@ def sync(
         if is_written:
             write_text(project.file, text)
     counter = make_cached_counter(project.tokenizer)
-    changes = find_changes(project.catalog, synced.catalog, lambda tools: count_named_tools(tools, counter))
+    changes = find_changes(
+        server_tools(project.catalog),
+        server_tools(synced.catalog),
+        lambda tools: count_named_tools(tools, counter),
+    )
     tokens = count_by_id(synced.catalog, counter)
     for note in synced.notes:
         notify(note, "warning")

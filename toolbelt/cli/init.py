@@ -15,6 +15,7 @@ import click
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.catalog import SwitchedOff
+from toolbelt.catalog.gate.changes import find_changes
 from toolbelt.catalog.tokens import count_named_tools
 from toolbelt.command.approval import approve_some
 from toolbelt.command.groups import examples
@@ -39,9 +40,8 @@ from toolbelt.loadouts.inspection import Inspection
 from toolbelt.loadouts.inspection_json import inspection_data
 from toolbelt.loadouts.inspection_view import inspection_view
 from toolbelt.mcp.configs.client_configs import find_client_configs, read_client_config
-from toolbelt.mcp.sync.changes import find_changes
 from toolbelt.mcp.sync.starter import BUDGET, STARTER, choose_starter, format_starter
-from toolbelt.mcp.sync.sync import Listing, sync_catalog
+from toolbelt.mcp.sync.sync import Listing, server_tools, sync_catalog
 from toolbelt.mcp.sync.sync_views import plugins_view, servers_view
 from toolbelt.project.opening import open_project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_cached_counter
@@ -147,7 +147,9 @@ def init(
     report_switches(approved, synced.catalog, listings)
     counter = make_cached_counter(tokenizer or DEFAULT_TOKENIZER)
     tokens = count_by_id(synced.catalog, counter)
-    changes = find_changes(old, synced.catalog, lambda tools: count_named_tools(tools, counter))
+    changes = find_changes(
+        server_tools(old), server_tools(synced.catalog), lambda tools: count_named_tools(tools, counter)
+    )
     data: dict[str, Any] = {
         "folder": str(target),
         "files": [],

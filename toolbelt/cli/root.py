@@ -66,11 +66,12 @@ def session() -> None:
         ),
         "sync": ("toolbelt.cli.catalog_sync:sync", "Ask MCP servers for their tools again."),
         "lint": ("toolbelt.cli.catalog_lint:lint", "Check the tools for mistakes."),
+        "gate": ("toolbelt.evals.cli.catalog_gate:gate", "Pass or fail a change of the tools, without any model."),
     },
     epilog=examples("toolbelt catalog stats"),
 )
 def catalog() -> None:
-    """The tools there are: list, search, import, sync, lint."""
+    """The tools there are: list, search, import, sync, lint, gate."""
 
 
 @click.group(

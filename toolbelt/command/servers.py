@@ -12,13 +12,13 @@ import click
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.catalog import SwitchedOff
 from toolbelt.catalog.definitions import mcp_definition
+from toolbelt.catalog.gate.changes import Change
 from toolbelt.catalog.tokens import TokenCounter, count_named_tools
 from toolbelt.command.approval import ask_input
 from toolbelt.command.options import option
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.gateway.served_list import list_served
 from toolbelt.mcp.gateway.surface import make_surface, serving_digest
-from toolbelt.mcp.sync.changes import Change
 from toolbelt.mcp.sync.sync import Listing, ServerStatus
 from toolbelt.project.project import Project
 from toolbelt.render.screen import notify

@@ -15,12 +15,12 @@ from toolbelt.catalog import Catalog, Plugin, Tool
 from toolbelt.catalog.definitions import is_legal_wire_name, mcp_definition
 from toolbelt.catalog.files import format_catalog
 from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.gate.changes import Change, ChangeKind, find_changes, total_tokens
 from toolbelt.catalog.reader import parse_catalog
 from toolbelt.catalog.tokens import EstimateCounter, count_named_tools
 from toolbelt.errors import InvalidDefinitionError
 from toolbelt.mcp.gateway.surface import NAME_LIMIT
-from toolbelt.mcp.sync.changes import Change, ChangeKind, find_changes, total_tokens
-from toolbelt.mcp.sync.sync import RESERVED_NAMES, Listing, ServerStatus, sync_catalog
+from toolbelt.mcp.sync.sync import RESERVED_NAMES, Listing, ServerStatus, server_tools, sync_catalog
 from toolbelt.servers.switches import Switch
 from toolbelt.sources import parse_json
 
@@ -57,7 +57,7 @@ def count(tools: Sequence[tuple[Tool, str]]) -> list[int]:
 
 
 def changes(old: Catalog, new: Catalog) -> tuple[Change, ...]:
-    return find_changes(old, new, count)
+    return find_changes(server_tools(old), server_tools(new), count)
 
 
 def kinds(old: Catalog, new: Catalog) -> list[tuple[str, str, str]]:

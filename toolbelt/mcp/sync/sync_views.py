@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from toolbelt.catalog import Catalog, Plugin, Tool
-from toolbelt.mcp.sync.changes import Change, ChangeKind, total_tokens
+from toolbelt.catalog.gate.changes import Change, ChangeKind, total_tokens
 from toolbelt.mcp.sync.sync import Listing, ServerStatus
 from toolbelt.text import plural
 from toolbelt.views.blocks import Block, Heading, Note

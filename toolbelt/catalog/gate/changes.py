@@ -1,4 +1,4 @@
-"""What a sync changes, tool by tool (rule M4)."""
+"""What is different between two versions of tools, tool by tool (rule M4)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.definitions import definition_text, mcp_definition
-from toolbelt.mcp.sync.sync import server_tools
+from toolbelt.catalog.tool import Tool
 
 CountTools = Callable[[Sequence[tuple[Tool, str]]], Sequence[int]]
 """Counts the tokens of tools, each with its wire name."""
@@ -49,18 +48,17 @@ class Change:
     was: str = ""
 
 
-def find_changes(old: Catalog, new: Catalog, count: CountTools) -> tuple[Change, ...]:
-    """What is different about the tools of servers; the tokens of all changes add up to the difference.
+def find_changes(before: Mapping[Key, Tool], after: Mapping[Key, Tool], count: CountTools) -> tuple[Change, ...]:
+    """What is different about tools; the tokens of all changes add up to the difference.
 
     Args:
-        old: Before.
-        new: After.
+        before: By where it comes from (a server) and its name there; a tool of the same key is the same tool.
+        after: Likewise.
         count: By which tokens are counted.
 
     Returns:
-        In the order of the new catalog; what was removed is last.
+        In the order of `after`; what was removed is last.
     """
-    before, after = server_tools(old), server_tools(new)
     renamed = _find_renamed(before, after)
     steps: list[tuple[ChangeKind, str, Tool | None, Tool | None]] = []
     for key, tool in after.items():

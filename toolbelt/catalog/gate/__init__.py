@@ -1,0 +1,1 @@
+"""What is different between two versions of a catalog, and what of it makes tools worse."""
