@@ -20,23 +20,24 @@ from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 
 MINE = """\
 hosted_vllm/mine  litellm's ollama/llama3.1
-provider                  hosted_vllm  name
-for                              chat  litellm (ollama/llama3.1)
-context window                  6,000  toolbelt.yaml
-longest answer                  8,192  litellm (ollama/llama3.1)
-output reserve                  1,500  default
-tool calling                      yes  litellm (ollama/llama3.1)
-parallel calls                     no  toolbelt.yaml
-tool choice                   unknown
-most tools                    unknown
-reasoning                     unknown
-efforts                       unknown
-temperature                   unknown
-caching                       unknown
-$/M tokens of a prompt            0.1  toolbelt.yaml
-$/M read from the cache          0.05  toolbelt.yaml
-$/M written to the cache      unknown
-$/M tokens of an answer          0.25  toolbelt.yaml
+provider                      hosted_vllm  name
+for                                  chat  litellm (ollama/llama3.1)
+context window                      6,000  toolbelt.yaml
+longest answer                      8,192  litellm (ollama/llama3.1)
+output reserve                      1,500  default
+tool calling                          yes  litellm (ollama/llama3.1)
+parallel calls                         no  toolbelt.yaml
+tool choice                       unknown
+most tools                        unknown
+reasoning                         unknown
+efforts                           unknown
+temperature                       unknown
+caching                           unknown
+definitions               ×1.42 + 58 ±25%  Llama 3: its tokenizer and template
+$/M tokens of a prompt                0.1  toolbelt.yaml
+$/M read from the cache              0.05  toolbelt.yaml
+$/M written to the cache          unknown
+$/M tokens of an answer              0.25  toolbelt.yaml
 """
 
 

@@ -8,6 +8,7 @@ from tests.wording import mentions
 from toolbelt.findings import Finding
 from toolbelt.models.facts import ModelPrices
 from toolbelt.models.project_models import Known, ProjectModel, read_models
+from toolbelt.models.token_rates import Basis, TokenRate
 from toolbelt.sources import examine_yaml
 
 
@@ -23,7 +24,8 @@ def test_names_and_what_is_said_of_them() -> None:
         "models:\n- gpt-4o\n- name: hosted_vllm/q\n  base: ollama/llama3.1\n  provider: hosted_vllm\n"
         "  context_window: 6000\n  output_limit: 2e3\n  output_reserve: 500\n  max_tools: 32\n  tool_calling: true\n"
         "  parallel_calls: false\n  tool_choice: true\n  caching: false\n  api: responses\n"
-        "  prices: {input: 0, output: 1.5, cache_read: 0.1}\n  toolset: LOADOUT:Dev\n"
+        "  prices: {input: 0, output: 1.5, cache_read: 0.1}\n"
+        "  token_rate: {factor: 1.31, fixed: 480, error: 0.04, tokenizer: estimate}\n  toolset: LOADOUT:Dev\n"
         "- gpt-4o\n- {name: x, context_window: }\n"
     )
     assert not findings
@@ -43,6 +45,7 @@ def test_names_and_what_is_said_of_them() -> None:
             caching=False,
             api="responses",
             prices=ModelPrices(0, 1.5, 0.1),
+            token_rate=TokenRate("", 480, 0, 1.31, 0.04, basis=Basis.STATED, tokenizer="estimate"),
             toolset="loadout:Dev",
         ),
         ProjectModel("x"),
@@ -84,6 +87,17 @@ def test_a_label_stands_in_the_place_of_the_name() -> None:
         pytest.param("models:\n- name: a\n  base: 4", "wrong-type", 3, "`models[0].base`", id="a-number-as-a-base"),
         pytest.param("models:\n- name: a\n  prices: 3", "wrong-type", 3, "`input` and `output`", id="one-price"),
         pytest.param("models:\n- name: a\n  prices: {input: 1}", "missing-key", 3, "lacks `output`", id="half-a-price"),
+        pytest.param("models:\n- name: a\n  token_rate: 1.3", "wrong-type", 3, "`factor` and `error`", id="one-factor"),
+        pytest.param(
+            "models:\n- name: a\n  token_rate: {factor: 1.3}", "missing-key", 3, "lacks `error`", id="no-error"
+        ),
+        pytest.param(
+            "models:\n- name: a\n  token_rate: {factor: 1, error: 0, tokenizer: o200k}",
+            "unknown-tokenizer",
+            3,
+            "'o200k_base'",
+            id="no-tokenizer",
+        ),
         pytest.param("models:\n- name: a\n  prices: {}", "missing-key", 3, "`input` and `output`", id="no-price"),
         pytest.param(
             "models:\n- name: a\n  prices:\n    input: 1\n    output: -2",

@@ -23,8 +23,8 @@ from toolbelt.loadouts.auto import (
 from toolbelt.loadouts.fit import ModelFit
 from toolbelt.loadouts.loadout import WHOLE_CATALOG
 from toolbelt.loadouts.reason_text import describe_choice, describe_unmet_recommendation
-from toolbelt.models.project_models import lint_recommended, read_models
-from toolbelt.models.recommended import FORMS, RecommendedKind, choose_recommended, parse_recommended
+from toolbelt.models.project_models import read_models
+from toolbelt.models.recommended import FORMS, RecommendedKind, choose_recommended, lint_recommended, parse_recommended
 from toolbelt.sessions.agent import AgentSpec
 from toolbelt.sources import examine_yaml
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from tests.documents import read
-from toolbelt.models.token_rates import RATES, UNKNOWN, Basis, TokenRate, find_rate
+from toolbelt.models.facts import ModelFacts
+from toolbelt.models.token_rates import (
+    AS_COUNTED,
+    RATES,
+    UNKNOWN,
+    Basis,
+    TokenRate,
+    find_model_rate,
+    find_rate,
+)
+from toolbelt.providers.tokenizers import count_tokens
+from toolbelt.stores.catalogs import open_catalog
 
 TEXT = {
     "gpt-oss": (68, 1.0),
@@ -89,3 +100,35 @@ def test_the_docs_have_the_table() -> None:
     lines = read("docs/models.md").splitlines()
     for _, rate in (*RATES, ("", UNKNOWN)):
         assert row(rate) in lines
+
+
+STATED = TokenRate("", 480, 0, 1.31, 0.04, basis=Basis.STATED)
+
+
+def test_V8_the_rate_of_the_project_goes_before_that_of_the_family() -> None:
+    stated = find_model_rate(ModelFacts("gpt-5-mini", token_rate=STATED))
+    assert (stated.factor, stated.fixed, stated.error, stated.basis) == (1.31, 480, 0.04, Basis.STATED)
+    assert (stated.family, stated.form) == ("OpenAI, 5 and later", "namespace")
+
+
+def test_a_label_has_the_rate_of_the_model_that_it_stands_for() -> None:
+    assert find_model_rate(ModelFacts("small", asked_as="mistral/mistral-small")).family == "Mistral"
+    assert find_model_rate(ModelFacts("claude", asked_as="local/bm25")) == AS_COUNTED
+
+
+@pytest.mark.parametrize("catalog", ["assistant", "tiered"])
+@pytest.mark.parametrize("name", ["estimate", "cl100k_base"])
+@pytest.mark.parametrize("model", ["claude-opus-5", "gpt-5-mini"])
+def test_V8_by_another_tokenizer_the_estimate_is_as_good_as_it_says(catalog: str, name: str, model: str) -> None:
+    tools, rate = open_catalog(catalog).catalog, find_rate(model)
+    counts = {each: count_tokens(tools, each, rate.form or "openai").total for each in (name, "o200k_base")}
+    size = len(tools.tools)
+    other, own = rate.counted_by(name), rate.estimate(counts["o200k_base"], size)
+    assert other.error > rate.error
+    assert other.estimate(counts[name], size) == pytest.approx(own, rel=other.error - rate.error)
+
+
+def test_V8_a_rate_measured_by_a_rule_of_thumb_holds_for_it() -> None:
+    rate = TokenRate("", 0, 0, 1.1, 0.04, basis=Basis.STATED, tokenizer="estimate")
+    assert rate.counted_by("estimate") == rate
+    assert rate.counted_by("o200k_base").factor == pytest.approx(1.25)

@@ -97,6 +97,7 @@ ACCEPTED |= {
                 "tool_choice": True,
                 "caching": False,
                 "prices": {"input": 0, "output": 1.5, "cache_read": 0.1, "cache_write": 2},
+                "token_rate": {"factor": 1.31, "fixed": 480, "each": 0.5, "error": 0.04, "tokenizer": "estimate"},
                 "toolset": "loadout:developer",
             },
         ]
@@ -168,6 +169,9 @@ REFUSED: dict[str, Any] = {
     "tool-calling-as-a-text": {"models": [{"name": "m", "tool_calling": "yes"}]},
     "a-blank-base": {"models": [{"name": "m", "base": ""}]},
     "prices-as-a-number": {"models": [{"name": "m", "prices": 1}]},
+    "a-rate-as-a-number": {"models": [{"name": "m", "token_rate": 1.3}]},
+    "a-rate-without-error": {"models": [{"name": "m", "token_rate": {"factor": 1.3}}]},
+    "a-rate-of-no-tokenizer": {"models": [{"name": "m", "token_rate": {"factor": 1, "error": 0, "tokenizer": "gpt"}}]},
     "prices-without-output": {"models": [{"name": "m", "prices": {"input": 1}}]},
     "prices-with-null-for-input": {"models": [{"name": "m", "prices": {"input": None, "output": 1}}]},
     "a-price-below-nothing": {"models": [{"name": "m", "prices": {"input": -1, "output": 1}}]},

@@ -51,6 +51,6 @@ def _lint_models(project: Project) -> Iterable[Finding]:
     config = project.config
     if config.document is None or not config.own_models:
         return ()
-    from toolbelt.models.project_models import lint_recommended
+    from toolbelt.models.recommended import lint_recommended
 
     return lint_recommended(config.document, config.own_models, project.registry)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolbelt.models.token_rates import TokenRate, rate_data
 from toolbelt.text import plural
 
 DEFAULT_RESERVE = 4096
@@ -66,6 +67,7 @@ class ModelFacts:
         sampling: Whether it takes a temperature.
         caching: Whether the provider caches prompts.
         prices: `None` if unknown.
+        token_rate: What definitions come to in its prompt, where the project states it, see `find_model_rate`.
         toolset: What the project gives it, by the name of a toolset; `None` if it does not say.
         api: Over which of `APIS` its provider is to be asked; `None` for chat completions, or litellm's choice.
         alias_of: The model that the name stands for, by the table; it has the facts of that model.
@@ -94,6 +96,7 @@ class ModelFacts:
     sampling: bool | None = None
     caching: bool | None = None
     prices: ModelPrices | None = None
+    token_rate: TokenRate | None = None
     toolset: str | None = None
     api: str | None = None
     alias_of: str | None = None
@@ -154,6 +157,7 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "sampling": facts.sampling,
         "caching": facts.caching,
         "prices": None if facts.prices is None else prices_data(facts.prices),
+        "token_rate": None if facts.token_rate is None else rate_data(facts.token_rate),
         "toolset": facts.toolset,
         "api": facts.api,
         "alias_of": facts.alias_of,

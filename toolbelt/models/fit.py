@@ -14,7 +14,7 @@ from toolbelt.loadouts.fit import ModelFit
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.provider_rules import find_max_tools, find_rules, find_tool_rules
 from toolbelt.models.rules import Effect, Fact, RootObject, ToolName
-from toolbelt.models.token_rates import AS_COUNTED, TokenRate, find_rate
+from toolbelt.models.token_rates import AS_COUNTED, TokenRate, find_model_rate
 from toolbelt.models.violations import InspectedTools, inspect_tools
 
 CountingMethod = tuple[str, str]
@@ -55,7 +55,7 @@ class ModelToFit:
     @classmethod
     def of(cls, facts: ModelFacts, tokenizer: str, form: str, *, exact: bool) -> ModelToFit:
         """A model whose tools are counted as its family sees them, if that is known, else in the provider's format."""
-        rate = find_rate(facts.name, facts.known_as)
+        rate = find_model_rate(facts)
         return cls(facts, (tokenizer, rate.form or form), exact, rate)
 
 
@@ -90,7 +90,7 @@ class FitCalculator:
         tokens = self._tokens(model.counting)
         summed = self._sum(toolset, model.counting)
         rules = find_rules(facts)
-        rate = model.rate
+        rate = model.rate.counted_by(tokens.tokenizer)
         return ModelFit(
             model=facts.name,
             context_window=facts.context_window,

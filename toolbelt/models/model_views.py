@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from toolbelt.models.facts import BY_RULES, NOTICE_DAYS, ModelFacts, ModelPrices, prices_data
 from toolbelt.models.provider_rules import find_rules
+from toolbelt.models.token_rates import UNKNOWN, find_model_rate
 from toolbelt.views.blocks import Block, Heading, Note
 from toolbelt.views.cells import Span, Tone
 from toolbelt.views.table import Column, Row, Table
@@ -71,6 +72,9 @@ def _seen(shown: bool | int | None, known: Span) -> Span:
 def _source(facts: ModelFacts, key: str) -> str:
     """The source of a fact; for a provider's rule also where and when it was read."""
     source = facts.sources.get(key, "")
+    if key == "token_rate" and not source:
+        rate = find_model_rate(facts)
+        return f"{rate.family}: {rate.basis.value}" if rate.family else ""
     rules = find_rules(facts) if key == "max_tools" and source == BY_RULES else None
     if rules is None or (fact := rules.most_tools_fact) is None:
         return source
@@ -100,6 +104,7 @@ def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
         ("efforts", "efforts", _UNKNOWN if facts.efforts is None else Span(", ".join(facts.efforts) or "none taken")),
         ("temperature", "sampling", _flag(facts.sampling)),
         ("caching", "caching", _flag(facts.caching)),
+        ("definitions", "token_rate", _rate(facts)),
     ]
     if facts.toolset is not None:
         rows.append(("toolset", "toolset", _word(facts.toolset)))
@@ -118,6 +123,15 @@ def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
         ("$/M written to the cache", "prices", _price(prices.cache_write)),
         ("$/M tokens of an answer", "prices", _price(prices.output)),
     ]
+
+
+def _rate(facts: ModelFacts) -> Span:
+    """What definitions come to in its prompt, by our count, and by how much that may be wrong."""
+    rate = find_model_rate(facts)
+    if rate == UNKNOWN:
+        return _UNKNOWN
+    fixed = f" + {rate.fixed:g}" if rate.fixed else ""
+    return Span(f"×{rate.factor:g}{fixed}" + (f" ±{rate.error:.0%}" if rate.error else ""))
 
 
 def _cells(facts: ModelFacts) -> tuple[Span, ...]:

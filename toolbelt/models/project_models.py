@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-from toolbelt.errors import InvalidDefinitionError, suggestion
+from toolbelt.errors import InvalidDefinitionError
 from toolbelt.findings import Finding
-from toolbelt.loadouts import ToolLoadoutRegistry
 from toolbelt.models.facts import APIS, EFFORTS, ModelPrices, prices_data
 from toolbelt.models.recommended import RecommendedKind, parse_recommended
+from toolbelt.models.token_rates import TokenRate, read_stated_rate, stated_rate
 from toolbelt.patterns import fold
 from toolbelt.sources import Document, Key
 from toolbelt.sources.keys import KeySpec, Kind
@@ -39,6 +39,7 @@ class ProjectModel:
         tool_choice: Whether it can be made to call.
         caching: Whether the provider caches prompts.
         prices: Of a million tokens.
+        token_rate: What definitions come to in its prompt; its family and form are those of the model.
         toolset: Name of the recommended toolset, as `models.recommended` reads it.
         sampling: Whether it takes a temperature while it reasons.
         efforts: How much it may be asked to reason, see `toolbelt.models.facts.EFFORTS`; empty if it does not reason.
@@ -59,6 +60,7 @@ class ProjectModel:
     tool_choice: bool | None = None
     caching: bool | None = None
     prices: ModelPrices | None = None
+    token_rate: TokenRate | None = None
     toolset: str | None = None
     sampling: bool | None = None
     efforts: tuple[str, ...] | None = None
@@ -77,6 +79,8 @@ def project_model_data(model: ProjectModel) -> dict[str, Any]:
     values = {field.name: getattr(model, field.name) for field in fields(model)}
     if model.prices is not None:
         values["prices"] = prices_data(model.prices)
+    if model.token_rate is not None:
+        values["token_rate"] = stated_rate(model.token_rate)
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -135,6 +139,12 @@ MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         ),
         "prices": KeySpec(
             Kind.PRICES, "What it costs, in USD for a million tokens.", ("price", "pricing", "cost", "costs")
+        ),
+        "token_rate": KeySpec(
+            Kind.RATE,
+            "What tool definitions come to in its prompt, in place of the rate of its family, as `toolbelt model "
+            "calibrate` measures it: fixed + each × tools + factor × our count.",
+            ("token_factor", "tokens_per_token"),
         ),
         "toolset": KeySpec(
             Kind.TOOLSET,
@@ -274,6 +284,7 @@ _READERS: Mapping[Kind, Callable[[Section, Known], Any]] = {
     Kind.SWITCH: lambda value, _: value.read_bool() is True,
     Kind.COUNT: lambda value, _: value.read_int(least=1, allow_float=True),
     Kind.PRICES: lambda value, _: _read_prices(value),
+    Kind.RATE: lambda value, _: read_stated_rate(value),
     Kind.TOOLSET: lambda value, known: _read_recommended(value, known),  # noqa: PLW0108  it stands below
     Kind.NAMES: lambda value, _: tuple(value.read_names(None, EFFORTS, "effort")),
     Kind.FIELDS: lambda value, _: _read_params(value),
@@ -376,25 +387,3 @@ def _refuse_cycles(section: Section, models: Sequence[ProjectModel]) -> None:
 def _mappings(section: Section) -> list[Section]:
     items = (section.child(index) for index in range(len(section.value))) if isinstance(section.value, list) else ()
     return [item for item in items if isinstance(item.value, dict) and isinstance(item.value.get("name"), str)]
-
-
-def lint_recommended(
-    document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
-) -> Iterator[Finding]:
-    """Findings for recommended loadouts that do not exist.
-
-    Args:
-        document: The `toolbelt.yaml` that `own` was read from.
-        own: Its entries for models.
-        registry: Every loadout there is.
-    """
-    by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}
-    known = [loadout.name for loadout in registry.get_all()]
-    for number, item in enumerate(document.data["models"] if by_model else ()):
-        toolset = by_model.get(str(item.get("name"))) if isinstance(item, dict) else None
-        if toolset is None or toolset.kind is not RecommendedKind.LOADOUT or toolset.is_auto:
-            continue
-        if registry.get_loadout(toolset.name) is None:
-            hint = suggestion(toolset.name, known)
-            message = f"`models[{number}].toolset`: no loadout is named {toolset.name!r}.{hint}"
-            yield document.finding("unknown-loadout", message, "models", number, "toolset")

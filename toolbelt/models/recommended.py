@@ -6,9 +6,10 @@ toolset can be recommended. Names that depend on a case (`loadout` alone, the or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
@@ -17,6 +18,11 @@ from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, Recommendation, Reco
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
 from toolbelt.loadouts.loadout import AUTO, whole_catalog
 from toolbelt.patterns import fold, is_prefix_pattern
+
+if TYPE_CHECKING:
+    from toolbelt.findings import Finding
+    from toolbelt.models.project_models import ProjectModel
+    from toolbelt.sources import Document
 
 
 def split_toolset_name(text: str) -> tuple[str, str]:
@@ -166,3 +172,25 @@ def _get_loadout(name: str, registry: ToolLoadoutRegistry) -> ToolLoadout:
 def _decline(recommendation: Recommendation, choice: AutoChoice) -> AutoChoice:
     """Another choice than the recommended one."""
     return replace(choice, recommendation=recommendation)
+
+
+def lint_recommended(
+    document: Document, own: Sequence[ProjectModel], registry: ToolLoadoutRegistry
+) -> Iterator[Finding]:
+    """Findings for recommended loadouts that do not exist.
+
+    Args:
+        document: The `toolbelt.yaml` that `own` was read from.
+        own: Its entries for models.
+        registry: Every loadout there is.
+    """
+    by_model = {model.name: parse_recommended(model.toolset) for model in own if model.toolset is not None}
+    known = [loadout.name for loadout in registry.get_all()]
+    for number, item in enumerate(document.data["models"] if by_model else ()):
+        toolset = by_model.get(str(item.get("name"))) if isinstance(item, dict) else None
+        if toolset is None or toolset.kind is not RecommendedKind.LOADOUT or toolset.is_auto:
+            continue
+        if registry.get_loadout(toolset.name) is None:
+            hint = suggestion(toolset.name, known)
+            message = f"`models[{number}].toolset`: no loadout is named {toolset.name!r}.{hint}"
+            yield document.finding("unknown-loadout", message, "models", number, "toolset")

@@ -10,10 +10,21 @@ Measured on 2026-11-28, and to be measured again as described in docs/models.md:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from toolbelt.catalog.tokens import NAMESPACE
+from toolbelt.catalog.tokens import NAMESPACE, TOKENIZER_NAMES
+from toolbelt.sources.keys import KeySpec, Kind
+from toolbelt.sources.section import Section
+
+if TYPE_CHECKING:
+    from toolbelt.models.facts import ModelFacts
+
+IN_PROCESS = ("local/", "scripted/")
+"""Prefixes of models that run in this process: nobody makes anything of their definitions."""
 
 
 class Basis(StrEnum):
@@ -21,7 +32,7 @@ class Basis(StrEnum):
 
     RECORDED = "recorded requests"
     TEMPLATE = "its tokenizer and template"
-    STATED = "`token_factor` of the project"
+    STATED = "`token_rate` of the project"
     NONE = "nothing"
 
 
@@ -38,22 +49,35 @@ class TokenRate:
         samples: Prompts with tools that it was measured on, all different.
         basis: What those are.
         form: `NAMESPACE` where the count is of that form; empty for the format that the provider takes.
+        tokenizer: What counts.
     """
 
     family: str
-    fixed: int
-    each: int
+    fixed: float
+    each: float
     factor: float
     error: float
     samples: int = 0
     basis: Basis = Basis.RECORDED
     form: str = ""
+    tokenizer: str = "o200k_base"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the count is taken as it is."""
+        return (self.fixed, self.each, self.factor, self.form) == (0, 0, 1.0, "")
+
+    def __str__(self) -> str:
+        """What it makes of the count: `o200k_base × 1.22 + 5 + 6 a tool`; the tokenizer alone where that is nothing."""
+        of = " of the namespace" if self.form else ""
+        each = f" + {self.each:g} a tool" if self.each else ""
+        return f"{self.tokenizer}{of}" + ("" if self.is_plain else f" × {self.factor:.4g} + {self.fixed:g}{each}")
 
     def estimate(self, count: int, tools: int) -> int:
         """Tokens of definitions in a prompt.
 
         Args:
-            count: Our count of the definitions, by `o200k_base`.
+            count: Our count of the definitions, by `tokenizer`.
             tools: How many they are.
         """
         return round(self.fixed + self.each * tools + self.factor * count) if tools else 0
@@ -62,9 +86,20 @@ class TokenRate:
         """The rate on the count of the definitions as they are sent, where this one is on another form."""
         return replace(self, factor=_OF_SENT, error=_OF_SENT_ERROR, form="") if self.form else self
 
+    def counted_by(self, tokenizer: str) -> TokenRate:
+        """The rate on the count of another tokenizer, which may miss by more."""
+        if tokenizer == self.tokenizer or self.basis is Basis.NONE:
+            return replace(self, tokenizer=tokenizer)
+        of_this, of_other = (_TO_DEFAULT.get(name, (1.0, 0.0)) for name in (self.tokenizer, tokenizer))
+        error = round(self.error + of_this[1] + of_other[1], 4)
+        return replace(self, factor=self.factor * of_other[0] / of_this[0], error=error, tokenizer=tokenizer)
+
 
 _OF_SENT, _OF_SENT_ERROR = 0.7, 0.3
 """OpenAI's form against the JSON that is sent: more of it the longer descriptions are."""
+_TO_DEFAULT: Mapping[str, tuple[float, float]] = MappingProxyType({"cl100k_base": (1.0, 0.04), "estimate": (0.88, 0.1)})
+"""By tokenizer, tokens of `o200k_base` for one of its own, and by what share that may miss: measured on the definitions
+of seven catalogs of 111 to 3,000 tools, as sent and as a namespace."""
 AS_COUNTED = TokenRate("", 0, 0, 1.0, 0.0, basis=Basis.NONE)
 """The count itself, for models of no vendor."""
 UNKNOWN = TokenRate("any other", 0, 0, 1.0, 0.5, basis=Basis.NONE)
@@ -109,3 +144,67 @@ def find_rate(*names: str | None) -> TokenRate:
     """
     known = [name.lower() for name in names if name]
     return next((rate for name in known for pattern, rate in RATES if re.search(pattern, name)), UNKNOWN)
+
+
+def find_model_rate(facts: ModelFacts) -> TokenRate:
+    """The rate of a model by what is known of it: the project's own, else that of its family."""
+    if (facts.asked_as or facts.name).startswith(IN_PROCESS):
+        return AS_COUNTED
+    family = find_rate(facts.asked_as or facts.name, facts.known_as)
+    stated = facts.token_rate
+    return family if stated is None else replace(stated, family=family.family, form=family.form)
+
+
+def rate_data(rate: TokenRate) -> dict[str, Any]:
+    """A rate as plain values, as `read_rate` takes them."""
+    return asdict(rate)
+
+
+def read_rate(data: Mapping[str, Any]) -> TokenRate:
+    """A rate from what `rate_data` made."""
+    return TokenRate(**{**data, "basis": Basis(data["basis"])})
+
+
+RATE_KEYS: Mapping[str, KeySpec] = MappingProxyType(
+    {
+        "factor": KeySpec(Kind.PRICE, "On our count of the definitions.", ("token_factor", "ratio")),
+        "fixed": KeySpec(Kind.PRICE, "Tokens that a prompt has more if it has any tools.", ("overhead",)),
+        "each": KeySpec(Kind.PRICE, "Tokens that it has more for each tool.", ("per_tool",)),
+        "error": KeySpec(Kind.PRICE, "By what share of it the estimate may be wrong, such as 0.05.", ("tolerance",)),
+        "tokenizer": KeySpec(
+            Kind.TOKENIZER, "What counted when it was measured: o200k_base if left out, cl100k_base, or estimate."
+        ),
+    }
+)
+"""Each key is the field of `TokenRate` with that name."""
+REQUIRED_RATE = ("factor", "error")
+_STATED: Mapping[str, Any] = MappingProxyType({"family": "", "fixed": 0, "each": 0, "basis": Basis.STATED})
+
+
+def stated_rate(rate: TokenRate) -> dict[str, Any]:
+    """A rate as it stands in `toolbelt.yaml`; what is as usual is left out."""
+    values = {key: getattr(rate, key) for key in RATE_KEYS}
+    return {key: value for key, value in values.items() if key in REQUIRED_RATE or value != getattr(AS_COUNTED, key)}
+
+
+def read_stated_rate(section: Section) -> TokenRate | None:
+    """The rate of a mapping in `toolbelt.yaml`; `None` where something is wrong with it, which the section notes."""
+    if not isinstance(section.value, dict):
+        section.add_wrong_type("a mapping with `factor` and `error`")
+        return None
+    written = section.read_fields(RATE_KEYS, "token rate").items()
+    fields = {key: _read_tokenizer(value) if key == "tokenizer" else _read_figure(value) for key, value in written}
+    if missing := [key for key in REQUIRED_RATE if section.value.get(key) is None]:
+        section.add_error("missing-key", f"{section.label} lacks {' and '.join(f'`{key}`' for key in missing)}.")
+    known = {key: value for key, value in fields.items() if value is not None}
+    return TokenRate(**{**_STATED, **known}) if set(REQUIRED_RATE) <= set(known) else None
+
+
+def _read_figure(section: Section) -> float | None:
+    number = section.read_number(least=0)
+    return int(number) if number is not None and number.is_integer() else number
+
+
+def _read_tokenizer(section: Section) -> str | None:
+    name = section.read_text()
+    return name if name and section.is_known(name, TOKENIZER_NAMES, "tokenizer") else None

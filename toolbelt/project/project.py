@@ -287,15 +287,16 @@ class Project:
         facts = model.facts if facts is None else facts
 
         def choose_by_window() -> AutoChoice:
+            tokens = self._count(*model.counting)
             return choose_loadout(
                 facts.context_window,
                 self.catalog,
                 self.registry,
-                self._count(*model.counting),
+                tokens,
                 max_tools=facts.max_tools,
                 output_reserve=facts.output_reserve,
                 tool_calling=facts.tool_calling,
-                estimate=model.rate.estimate,
+                estimate=model.rate.counted_by(tokens.tokenizer).estimate,
             )
 
         if facts.toolset is None:

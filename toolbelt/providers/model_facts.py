@@ -156,6 +156,7 @@ class _Gathered:
                 self.learn(key, getattr(own, key), source)
         for key in ("context_window", "output_limit", "output_reserve", "max_tools", "efforts", "sampling", "toolset"):
             self.learn(key, getattr(own, key), source)
+        self.learn("token_rate", own.token_rate, source)
         if own.efforts is not None:
             self.learn("reasoning", own.efforts not in ((), ("none",)), source)
 

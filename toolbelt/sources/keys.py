@@ -22,6 +22,8 @@ class Kind(Enum):
     COUNT = "a whole number above 0"
     PRICE = "a number, 0 or more"
     PRICES = "a mapping of prices"
+    RATE = "a mapping of a token rate"
+    TOKENIZER = "o200k_base, cl100k_base or estimate"
     TOOLSET = "the name of a toolset"
     ARGUMENTS = "a list of texts"
     VALUES = "a mapping from names to texts"

@@ -13,6 +13,7 @@ from toolbelt.loadouts.reader import LOADOUT_KEYS
 from toolbelt.models.facts import APIS
 from toolbelt.models.project_models import MODEL_KEYS, PRICE_KEYS, REQUIRED_PRICES
 from toolbelt.models.recommended import PATTERN
+from toolbelt.models.token_rates import RATE_KEYS, REQUIRED_RATE
 from toolbelt.search.presets import PRESETS
 from toolbelt.search.reader import CHOICES, NAME_PATTERN, PRESET_KEY, SEARCH_KEYS
 from toolbelt.search.settings import MAX_K
@@ -146,7 +147,7 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             return _name("string", "null") | ({"pattern": PATTERN} if kind is Kind.TOOLSET else {})
         case Kind.PROSE | Kind.SWITCH:
             return {"type": ["string" if kind is Kind.PROSE else "boolean", "null"]}
-        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT | Kind.FIELDS | Kind.API:
+        case Kind.ARGUMENTS | Kind.VALUES | Kind.SPLIT | Kind.FIELDS | Kind.API | Kind.TOKENIZER:
             return _WHOLE[kind]
         case Kind.NAMES:
             return {"type": ["array", "null"], "items": _name("string"), "uniqueItems": True}
@@ -158,8 +159,9 @@ def _value_schema(kind: Kind) -> dict[str, Any]:
             return {"type": ["object", "null"], "additionalProperties": _name("string")}
         case Kind.COUNT | Kind.PRICE:
             return _number(whole=kind is Kind.COUNT)
-        case Kind.PRICES:
-            return {"anyOf": [_mapping_schema(PRICE_KEYS, REQUIRED_PRICES), {"type": "null"}]}
+        case Kind.PRICES | Kind.RATE:
+            keys = (PRICE_KEYS, REQUIRED_PRICES) if kind is Kind.PRICES else (RATE_KEYS, REQUIRED_RATE)
+            return {"anyOf": [_mapping_schema(*keys), {"type": "null"}]}
         case Kind.POLICY | Kind.SWITCHES:
             return {"anyOf": [_name("string"), _mapping_schema(POLICY_KEYS) if kind is Kind.POLICY else _SWITCHES]}
         case Kind.DIRECTIVE:
@@ -178,6 +180,7 @@ _WHOLE: Mapping[Kind, dict[str, Any]] = {
     Kind.SPLIT: split_schema(),
     Kind.FIELDS: {"type": ["object", "null"]},
     Kind.API: {"enum": [*APIS, None]},
+    Kind.TOKENIZER: {"enum": [*TOKENIZER_NAMES, None]},
 }
 _SWITCHES = {"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}
 
