@@ -114,6 +114,11 @@ def test_M3_nothing_is_overwritten_without_force(clients: Path, toolbelt: Toolbe
     assert made(clients) == [existing]
     if existing != "toolbelt.yml":
         assert toolbelt("init", "--yes", "--server", "git", "--force").code == 0
+        assert (clients / f"{existing}.bak").read_text() == "name: mine\nplugins: []\n"
+        (clients / "starter.loadout.yaml").write_text("mine")
+        assert toolbelt("init", "--yes", "--server", "git", "--force").code == 0
+        kept = [path.read_text() for path in clients.glob("starter.loadout.yaml.bak*")]
+        assert "mine" in kept, "nor is an earlier copy replaced"
 
 
 def test_M3_no_server_that_answers_writes_nothing(clients: Path, toolbelt: Toolbelt) -> None:

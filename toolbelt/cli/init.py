@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +180,10 @@ def init(
         if server.spec.name in approved_names
     ]
     starter = choose_starter(synced.catalog, tokens, max_tokens)
+    _keep_copy(target / CATALOG_FILE)
     write_catalog(synced.catalog, str(target / CATALOG_FILE))
-    write_text(target / STARTER_FILE, format_starter(starter))
-    write_text(target / CONFIG_NAMES[0], format_project(CATALOG_FILE, entries))
+    _replace(target / STARTER_FILE, format_starter(starter))
+    _replace(target / CONFIG_NAMES[0], format_project(CATALOG_FILE, entries))
     written = [shown_path(target / name) for name in (CONFIG_NAMES[0], CATALOG_FILE, STARTER_FILE)]
     inspection = _inspect(target, tokenizer)
     if as_json:
@@ -279,7 +282,7 @@ def _start_with(target: Path, catalog: str, *, force: bool, as_json: bool) -> in
         raise NotFoundError("shipped catalog", catalog, shipped_catalogs())
     _make_way(target, CONFIG_NAMES[:1], force=force)
     target.mkdir(parents=True, exist_ok=True)
-    write_text(target / CONFIG_NAMES[0], format_project(catalog, ()))
+    _replace(target / CONFIG_NAMES[0], format_project(catalog, ()))
     written = shown_path(target / CONFIG_NAMES[0])
     if as_json:
         print_json({"folder": str(target), "files": [written], "servers": [], "changes": [], "catalog": catalog})
@@ -302,6 +305,21 @@ def _make_way(target: Path, names: Sequence[str], *, force: bool) -> None:
         )
     if not click.confirm(f"{listed} {are} already. Replace?", default=False, err=True):
         raise click.Abort
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file; one that says something else keeps its content in a copy, as somebody may have edited it."""
+    if not path.is_file() or path.read_bytes() != text.encode():
+        _keep_copy(path)
+        write_text(path, text)
+
+
+def _keep_copy(path: Path) -> None:
+    if path.is_file():
+        names = (path.with_name(f"{path.name}.bak{number or ''}") for number in count())
+        copy = next(name for name in names if not os.path.lexists(name))
+        shutil.copy2(path, copy)
+        notify(f"kept {shown_path(path)} as {shown_path(copy)}", "")
 
 
 def _is_terminal() -> bool:
