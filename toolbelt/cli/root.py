@@ -145,6 +145,7 @@ def dataset() -> None:
 @click.group(
     cls=LazyGroup,
     entries={
+        "approve": ("toolbelt.cli.mcp_approve:approve", "List servers with their digests; approve by digest."),
         "check": (
             "toolbelt.cli.mcp_check:check",
             "Whether servers still have the tools that were synced, and what a client refuses.",

@@ -25,6 +25,8 @@ from toolbelt.stores.files import state_folder
 from toolbelt.text import plural, visible
 
 _Kind = TypeVar("_Kind", bound=Approvable)
+DIGEST_CHARS = 16
+"""Of a digest, that are shown and taken."""
 
 
 def approve(specs: Sequence[Approvable], *, yes: bool) -> None:
@@ -76,7 +78,27 @@ def _ask_for(specs: Sequence[_Kind], *, yes: bool) -> tuple[_Kind, ...]:
         return ()
     if not _is_terminal():
         return missing
+    if len(missing) > 1 and (is_all := _answer_for_all(missing, approvals)) is not None:
+        return () if is_all else missing
     return tuple(spec for spec in missing if not _is_accepted(spec, approvals))
+
+
+def _answer_for_all(specs: Sequence[Approvable], approvals: Approvals) -> bool | None:
+    """Whether all were accepted in one answer, after the whole list; `None` to be asked for each.
+
+    Raises:
+        ToolbeltError: one of them changed while the user read the list.
+    """
+    digests = [approval_digest(spec, os.environ) for spec in specs]
+    for spec in specs:
+        show_definition(spec)
+    question = f"Run all {len(specs)} of these now, and whenever they are unchanged?"
+    answer = click.prompt(question, type=click.Choice(["all", "each", "none"]), default="each", err=True)
+    if answer == "all":
+        if digests != [approval_digest(spec, os.environ) for spec in specs]:
+            raise ToolbeltError("A definition changed while you were asked; run the command again.")
+        approvals.add(specs, os.environ)
+    return None if answer == "each" else answer == "all"
 
 
 def _is_accepted(spec: Approvable, approvals: Approvals) -> bool:
@@ -86,7 +108,7 @@ def _is_accepted(spec: Approvable, approvals: Approvals) -> bool:
         ToolbeltError: it changed while the user read it, as the file of variables may.
     """
     digest = approval_digest(spec, os.environ)
-    _show(spec)
+    show_definition(spec)
     verb = "Start" if isinstance(spec, ServerSpec) else "Import"
     if not click.confirm(f"{verb} {visible(spec.name)!r} now, and whenever it is unchanged?", err=True):
         return False
@@ -100,7 +122,7 @@ def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _show(spec: Approvable) -> None:
+def show_definition(spec: Approvable) -> None:
     """The whole definition on standard error, a part a line, secrets masked."""
     data = masked_data(spec)
     kind = "server" if isinstance(spec, ServerSpec) else "Python code"
@@ -128,10 +150,15 @@ def _context(spec: ServerSpec) -> dict[str, Any]:
 
 
 def _refusal(specs: Sequence[Approvable]) -> str:
-    listed = "; ".join(f"{spec.name} of {spec.source}: {masked_command_line(spec)}" for spec in specs)
+    listed = ", ".join(f"{visible(spec.name)} ({approval_digest(spec, os.environ)[:DIGEST_CHARS]})" for spec in specs)
+    sources = ", ".join(dict.fromkeys(spec.source for spec in specs))
     are = "is" if len(specs) == 1 else "are"
-    what = "server" if all(isinstance(spec, ServerSpec) for spec in specs) else "definition"
+    if all(isinstance(spec, ServerSpec) for spec in specs):
+        what = "server"
+        see = "`toolbelt mcp approve` (--from FILE: of a client's file) shows what they would run, and takes digests"
+    else:
+        what, see = "definition", "a terminal shows what they would run"
     return (
-        f"{plural(len(specs), what)} {are} not approved: {listed}. "
-        "Run the command at a terminal, which asks once, or add --yes to start what is listed this once."
+        f"{plural(len(specs), what)} of {sources} {are} not approved: {listed}. {see[0].upper()}{see[1:]}. "
+        "Or run the command at a terminal, which asks once, or add --yes to start what is listed this once."
     )
