@@ -91,7 +91,9 @@ def test_an_output_is_not_replaced_unasked(toolbelt: Toolbelt, small: Path) -> N
         pytest.param(b"\xff\xfe[\x00]\x00", "UTF-16", id="utf16"),
         pytest.param(b'[{"type": "function", "function": {}}]', ":1: error", id="a-function-without-a-name"),
         pytest.param(
-            b'{"tools": [{"name": "a", "name": "b", "inputSchema": {}}]}', "stands here twice", id="a-key-twice"
+            b'{"plugins": [{"name": "p", "tools": [{"name": "a", "name": "b"}]}]}',
+            "stands here twice",
+            id="a-key-twice",
         ),
         pytest.param(b'{"tools": [' + b"[" * 3000, (), id="nested-without-end"),
         pytest.param(b'{"nme": "a"}\n{"name": ""}\n', "2 findings", id="two-bad-lines-and-no-other"),
