@@ -182,7 +182,7 @@ def test_M3_a_file_can_be_named_and_a_folder(clients: Path, home: Path, toolbelt
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_M3_at_a_terminal_it_asks_for_each_server_and_before_it_replaces(clients: Path) -> None:
     (clients / "catalog.json").write_text("{}")
-    shown = _answer("init", "--server", "git", "--server", "cloud", answers=("y", "y", "n"))
+    shown = _answer("init", "--server", "git", "--server", "cloud", answers=("y", "each", "y", "n"))
     assert mentions(shown, "catalog.json", "git", "cloud")
     servers = yaml.safe_load((clients / "toolbelt.yaml").read_text())["servers"]
     assert list(servers) == ["git"], "what was declined is left out"
@@ -212,7 +212,7 @@ def _answer(*arguments: str, answers: tuple[str, ...]) -> str:
             if not data:
                 break
             shown += data.decode(errors="replace")
-            if left and shown.rstrip().endswith("[y/N]:"):
+            if left and shown.rstrip().endswith("]:"):
                 os.write(terminal, f"{left.pop(0)}\n".encode())
                 shown += "\n"
     finally:

@@ -46,7 +46,7 @@ def test_the_commands_there_are() -> None:
         *(f"eval {name}" for name in ("schema", "plan")),
         "view",
         *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
-        *(f"mcp {name}" for name in ("check", "config", "login", "logout")),
+        *(f"mcp {name}" for name in ("approve", "check", "config", "login", "logout")),
         "usage",
         *(f"config {name}" for name in ("schema", "show")),
     ]

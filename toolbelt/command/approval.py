@@ -25,6 +25,8 @@ from toolbelt.stores.files import state_folder
 from toolbelt.text import plural, visible
 
 _Kind = TypeVar("_Kind", bound=Approvable)
+_MOST_WRITTEN_OUT = 2
+"""Definitions whose commands stand in a refusal."""
 DIGEST_CHARS = 16
 """Of a digest, that are shown and taken."""
 
@@ -150,7 +152,11 @@ def _context(spec: ServerSpec) -> dict[str, Any]:
 
 
 def _refusal(specs: Sequence[Approvable]) -> str:
-    listed = ", ".join(f"{visible(spec.name)} ({approval_digest(spec, os.environ)[:DIGEST_CHARS]})" for spec in specs)
+    lines = [f"{masked_command_line(spec)}; " if len(specs) <= _MOST_WRITTEN_OUT else "" for spec in specs]
+    digests = [approval_digest(spec, os.environ)[:DIGEST_CHARS] for spec in specs]
+    listed = ", ".join(
+        f"{visible(spec.name)} ({line}{digest})" for spec, line, digest in zip(specs, lines, digests, strict=True)
+    )
     sources = ", ".join(dict.fromkeys(spec.source for spec in specs))
     are = "is" if len(specs) == 1 else "are"
     if all(isinstance(spec, ServerSpec) for spec in specs):
