@@ -1,6 +1,7 @@
 """An MCP server of the standard library alone, which starts in 20 ms, and misbehaves as its tools and arguments say.
 
-It speaks the protocol of 2025 over stdio. `--refuse-version` and `--hang` misbehave before anything is called.
+It speaks the protocol of 2025 over stdio. `--refuse-version` and `--hang` misbehave before anything is called;
+`--tools TEXT` lists what stands there, as it stands there. A call with an argument `raw` is answered with that text.
 """
 
 import json
@@ -17,7 +18,11 @@ DEFINITIONS = [
 
 
 def send(message: object) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
+    send_raw(json.dumps(message))
+
+
+def send_raw(text: str) -> None:
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
@@ -81,6 +86,13 @@ def main() -> None:
             answer["result"] = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
         elif method == "tools/list":
             answer["result"] = {"tools": definitions}
+            if "--tools" in sys.argv:
+                listed = sys.argv[sys.argv.index("--tools") + 1]
+                send_raw(json.dumps({**answer, "result": "HERE"}).replace('"HERE"', f'{{"tools": {listed}}}'))
+                continue
+        elif method == "tools/call" and "raw" in (params.get("arguments") or {}):
+            send_raw(params["arguments"]["raw"].replace("ID", json.dumps(request["id"])))
+            continue
         elif method == "tools/call":
             text = call(params, definitions)
             answer["result"] = {"content": [{"type": "text", "text": text}]}

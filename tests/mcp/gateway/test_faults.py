@@ -212,6 +212,16 @@ class Process:
 
     def ask(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self.send({"id": number, "method": method, "params": params})
+        return self.read(number)
+
+    def ask_raw(self, number: int, line: str) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.read(number)
+
+    def read(self, number: int) -> dict[str, Any]:
+        """The answer of that number."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             message: dict[str, Any] = json.loads(line)
@@ -235,6 +245,30 @@ def gateway_process(tmp_path: Path) -> Iterator[Process]:
         assert stream is not None
         with contextlib.suppress(OSError):
             stream.close()
+
+
+def test_M7_a_request_of_a_client_that_cannot_be_read_is_refused_at_once(gateway_process: Process) -> None:
+    call = '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "echo", "arguments": {"a": %s}}}'
+    for value, reason in (
+        ('"\\ud83d"', "surrogate"),
+        ("1" * 5000, "4,300"),
+        ("[" * 300 + "]" * 300, "levels"),
+        ("?", "JSON"),
+    ):
+        assert reason in gateway_process.ask_raw(7, call % value)["error"]["message"]
+    assert gateway_process.call_pid()
+
+
+def test_M7_an_answer_that_cannot_be_read_names_its_server(gateway_process: Process) -> None:
+    for raw, reason in (
+        ('{"jsonrpc": "2.0", "id": ID, "result": null}', "null"),
+        ('{"id": ID, "result": {"a": "\\ud83d"}}', "`a`"),
+    ):
+        params = {"name": "echo", "arguments": {"raw": raw}}
+        error = gateway_process.ask(7, "tools/call", params)["error"]
+        assert error["code"] == -32603
+        assert "Server 'tiny' answered with what cannot be read" in error["message"]
+        assert reason in error["message"]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,19 @@ def test_M5_a_server_is_reached_in_every_version_of_the_protocol(asked: str, spo
     run(scenario())
 
 
+def test_M5_a_server_that_starts_after_the_probe_is_probed_again() -> None:
+    async def scenario() -> None:
+        entry = everything_stdio().entry  # of the SDK, which the late probe locks to the protocol of 2026
+        sleepy = f"import runpy, time; time.sleep(1.5); runpy.run_module({entry['args'][-1]!r}, run_name='__main__')"
+        server = ServerSpec("late", Transport.STDIO, entry["command"], ("-c", sleepy), env=entry["env"])
+        async with Upstream(server, limits=UpstreamLimits(start=20, probe=1)) as upstream:
+            assert upstream.session.protocol_version == "2026-07-28"
+            result = await upstream.request("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}})
+            assert result["structuredContent"] == {"sum": 3}
+
+    run(scenario())
+
+
 def test_M4_all_pages_are_listed_as_the_server_sent_them() -> None:
     async def scenario() -> None:
         async with Upstream(small_server(), limits=QUICK) as upstream:

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_REQUEST
 
 from toolbelt.catalog.definitions import Definition
+from toolbelt.catalog.mcp_tools import with_object_output
 from toolbelt.mcp.gateway.announcing import Announcements
 from toolbelt.mcp.gateway.connections import TOOLS_CHANGED, CallUnderWay, ServerConnection
 from toolbelt.mcp.gateway.contents import Contents
@@ -22,6 +23,7 @@ from toolbelt.mcp.upstreams.orphans import OrphanWatch
 from toolbelt.mcp.upstreams.transports import Startable
 from toolbelt.mcp.upstreams.upstream import Upstream, UpstreamError, UpstreamLimits
 from toolbelt.mcp.upstreams.wire import Params, PeerHandlers
+from toolbelt.text import visible
 
 LOG_LEVEL_SECONDS = 10.0
 """Until a server has to have set its level of log messages."""
@@ -159,7 +161,7 @@ class Client:
                 definitions.append(tool.definition)
             elif unlocked and (live := verification.live.get(tool.upstream_name)) is not None:
                 definitions.append({**live, "name": tool.wire_name})
-        return definitions
+        return definitions if is_modern(self.version) else [dict(with_object_output(each)) for each in definitions]
 
     async def set_log_level(self, params: Params) -> None:
         """Give the servers that log the level that the client wants: those that run now, others when they start."""
@@ -213,6 +215,8 @@ class Client:
             self._log(f"{name}: cannot list its tools: {error}")
             return
         await self._send_log_level(connection.upstream)
+        for note in connection.upstream.notes:
+            self._log(f"{name}: {visible(note)}")
         for tool in connection.served:
             if tool.upstream_name in verification.changed:
                 self._log(f"{name}: tool {tool.wire_name!r} is withheld: {verification.changed[tool.upstream_name]}")

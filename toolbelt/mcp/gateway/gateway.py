@@ -34,6 +34,7 @@ from toolbelt.mcp.gateway.connections import ServerConnection, SharedConnection
 from toolbelt.mcp.gateway.contents import Kind
 from toolbelt.mcp.gateway.front import Context, is_modern
 from toolbelt.mcp.gateway.surface import ServedTool, Surface
+from toolbelt.mcp.upstreams.mending import left_out
 from toolbelt.mcp.upstreams.orphans import OrphanWatch
 from toolbelt.mcp.upstreams.transports import Startable
 from toolbelt.mcp.upstreams.upstream import UpstreamLimits
@@ -195,6 +196,8 @@ class Gateway:
     ) -> HandlerResult:
         params = context.params or {}
         method, version = context.method, context.protocol_version
+        if unreadable := left_out(params):
+            raise MCPError(code=INVALID_PARAMS, message=f"This request cannot be read: {unreadable[0]}.")
         if context.request_id is None:
             if method == "notifications/initialized":
                 client.initialized.set()

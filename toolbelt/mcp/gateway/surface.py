@@ -14,8 +14,9 @@ from typing import Any
 from toolbelt.catalog import Catalog, Tool
 from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
 from toolbelt.catalog.frozen import thaw
+from toolbelt.catalog.mcp_tools import mend_tool
 from toolbelt.catalog.tokens import TokenCounter
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import InvalidDefinitionError, ToolbeltError
 from toolbelt.loadouts import Resolution, Status
 from toolbelt.patterns import fold
 from toolbelt.search.search import make_meta_tools
@@ -115,9 +116,8 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local:
             elif not plugin.server and plugin.name not in local:
                 without_server.append(tool.id)
                 reasons[served.wire_name] = "no server has it"
-            elif tool.parameters.get("type", "" if tool.parameters else "object") != "object":
-                # A catalog that was written by hand: strict clients refuse the whole list for it.
-                reasons[served.wire_name] = "its input schema is not of `type: object`"
+            elif reason := _find_mistake(served):
+                reasons[served.wire_name] = reason
             elif status is Status.ACTIVE:
                 offered.append(served)
                 with_active.add(plugin.server)
@@ -140,6 +140,17 @@ def make_surface(resolution: Resolution, *, name_limit: int = NAME_LIMIT, local:
         tuple(without_server),
         reasons,
     )
+
+
+def _find_mistake(served: ServedTool) -> str:
+    """Why strict clients would refuse the whole list for a tool of a catalog that was written by hand; else empty."""
+    if served.tool.parameters.get("type", "" if served.tool.parameters else "object") != "object":
+        return "its input schema is not of `type: object`"
+    try:
+        mend_tool({"inputSchema": served.tool.parameters, **served.tool.extra})
+    except InvalidDefinitionError as error:
+        return str(error)
+    return ""
 
 
 def list_pinned(
@@ -171,9 +182,12 @@ def list_pinned(
 
 
 def listed_definition(tool: Tool, name: str) -> Definition:
-    """As `tools/list` has a tool, in plain values."""
-    definition: Definition = thaw(mcp_definition(tool, name))
-    return definition
+    """As `tools/list` has a tool, in plain values that strict clients take.
+
+    Raises:
+        InvalidDefinitionError: as `mend_tool`.
+    """
+    return mend_tool(thaw(mcp_definition(tool, name)))[0]
 
 
 def list_meta_tools(tools: Iterable[Tool]) -> list[Definition]:

@@ -26,6 +26,7 @@ from mcp.types.jsonrpc import jsonrpc_message_adapter
 from toolbelt.mcp.gateway.gateway import Gateway
 from toolbelt.mcp.serving.signals import stopping_at_signals
 from toolbelt.mcp.serving.standard_streams import ProtocolStreams
+from toolbelt.mcp.upstreams.mending import mend
 
 MAX_LINE_BYTES = 64 << 20
 """The longest message that a client may send."""
@@ -161,4 +162,5 @@ def _parse(line: bytes) -> SessionMessage | Exception:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:
-        return error
+        mended = mend(line)
+        return error if mended is None else SessionMessage(jsonrpc_message_adapter.validate_python(mended))

@@ -21,6 +21,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types.jsonrpc import jsonrpc_message_adapter
 
 from toolbelt.mcp.logs.limited_log import LimitedLog
+from toolbelt.mcp.upstreams.mending import mend
 from toolbelt.mcp.upstreams.orphans import OrphanWatch
 from toolbelt.text import visible
 
@@ -186,9 +187,11 @@ class ServerProcess:
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            self._log.add(f"printed on standard output what is no message: {_shown(line)}")
-            await self._hold_up(len(line))
-            return True
+            if (mended := mend(line)) is None:
+                self._log.add(f"printed on standard output what is no message: {_shown(line)}")
+                await self._hold_up(len(line))
+                return True
+            message = jsonrpc_message_adapter.validate_python(mended, by_name=False)
         try:
             await received.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):

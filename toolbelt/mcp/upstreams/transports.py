@@ -14,6 +14,7 @@ from mcp.client.stdio import StdioServerParameters, get_default_environment, std
 from toolbelt.mcp.configs.secrets import HIDDEN
 from toolbelt.mcp.configs.servers import changes_what_runs
 from toolbelt.mcp.upstreams.logins import LoginStore
+from toolbelt.mcp.upstreams.mending import mend_response
 from toolbelt.mcp.upstreams.orphans import OrphanWatch
 from toolbelt.mcp.upstreams.processes import ProcessLimits, ServerProcess
 from toolbelt.servers.spec import Transport
@@ -127,7 +128,8 @@ class ServerTransport:
 
         from toolbelt.mcp.upstreams.login import StoredLogin
 
-        async def note_challenge(response: httpx2.Response) -> None:
+        async def look_at(response: httpx2.Response) -> None:
+            mend_response(response, _MESSAGE_BYTES)
             challenge = response.headers.get("www-authenticate", "")
             is_challenged = response.status_code == 401 and challenge.casefold().startswith("bearer")
             self.needs_login = (is_challenged and not has_own) or (self.needs_login and not response.is_success)
@@ -142,7 +144,7 @@ class ServerTransport:
                 timeout: httpx2.Timeout | None = None,
                 auth: httpx2.Auth | None = None,
             ) -> httpx2.AsyncClient:
-                hooks = {"response": [note_challenge]}
+                hooks = {"response": [look_at]}
                 return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks=hooks)
 
             async with sse_client(
@@ -158,7 +160,7 @@ class ServerTransport:
             headers={**server.headers},
             timeout=httpx2.Timeout(30.0, read=None),
             auth=login,
-            event_hooks={"response": [note_challenge]},
+            event_hooks={"response": [look_at]},
         )
         size = _MESSAGE_BYTES
         async with client, streamable_http_client(server.url, http_client=client, max_sse_event_size=size) as streams:

@@ -1,16 +1,11 @@
-"""One connection to an MCP server, held by one task: start, lists, requests, restart, end.
-
-async with Upstream(server) as upstream:          # starts it, and ends it
-    tools = await upstream.list_tools()           # all pages, as the server sent them
-    result = await upstream.request("tools/call", {"name": "add", "arguments": {"a": 1}})
-"""
+"""One connection to an MCP server, held by one task: start, lists, requests, restart, end."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
@@ -19,14 +14,14 @@ from typing import Any
 from mcp.client.session import ClientSession
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError
-from mcp.shared.inbound import x_mcp_header_map
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolbelt.catalog.mcp_tools import mend_tools
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.upstreams.idleness import Idleness
+from toolbelt.mcp.upstreams.mending import UNREADABLE_ANSWER, left_out
 from toolbelt.mcp.upstreams.orphans import OrphanWatch
 from toolbelt.mcp.upstreams.transports import ServerTransport, Startable
-from toolbelt.mcp.upstreams.wire import CLIENT_INFO, Params, PeerHandlers, Wire, negotiate, stamp
+from toolbelt.mcp.upstreams.wire import CLIENT_INFO, Params, PeerHandlers, Wire, find_header_maps, negotiate, stamp
 from toolbelt.servers.spec import Transport
 from toolbelt.text import visible
 
@@ -59,6 +54,7 @@ class UpstreamLimits:
         first_wait: Before the first restart; each wait is twice the one before.
         longest_wait: Of these.
         idle: Without a request, after which the connection ends until it is needed again; 0 for never.
+        probe: Until a server that is asked for the protocol of 2026 is asked for an earlier one.
     """
 
     start: float = 30.0
@@ -67,6 +63,7 @@ class UpstreamLimits:
     first_wait: float = 1.0
     longest_wait: float = 60.0
     idle: float = 0.0
+    probe: float = 10.0
 
 
 class UpstreamError(ToolbeltError):
@@ -253,7 +250,9 @@ class Upstream:
         try:
             with self._idleness.request(method):
                 return await wire.send_raw_request(method, sent, options)
-        except MCPError:
+        except MCPError as error:
+            if error.message.startswith(UNREADABLE_ANSWER):
+                raise MCPError(error.code, f"Server {self.name!r} {error.message}") from None
             if self._transport is None or not (hint := self._transport.login_hint):
                 raise
             wire.ended.set()
@@ -276,22 +275,30 @@ class Upstream:
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
             result = await self.request(method, params, timeout=self._limits.list)
-            page = result.get(key)
-            if not isinstance(page, list) or not all(isinstance(entry, dict) for entry in page):
+            listed = result.get(key)
+            if not isinstance(listed, list):
                 raise UpstreamError(self.name, self.status, f"answered {method} with what is no list")
+            page = [entry for entry in listed if isinstance(entry, dict)]
+            notes = left_out(result)
+            if len(page) < len(listed):
+                notes += [f"lists {len(listed) - len(page)} {key} that are no objects, which are left out"]
+            self._add_notes(notes)
             cursor = result.get("nextCursor")
             if not isinstance(cursor, str):
                 return entries + page
             if cursor in seen:
-                self.notes += (f"answers {method} with the nextCursor {cursor!r} again, so its pages do not end",)
+                self._add_notes([f"answers {method} with the nextCursor {cursor!r} again, so its pages do not end"])
                 return entries + [entry for entry in page if entry not in entries]
             entries += page
             seen.add(cursor)
             params = {"cursor": cursor}
         raise UpstreamError(self.name, self.status, f"answers {method} with pages without end")
 
+    def _add_notes(self, notes: Iterable[str]) -> None:
+        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
+
     async def list_tools(self) -> list[dict[str, Any]]:
-        """Every tool as the server sent it, in its order; empty for a server without tools.
+        """Every tool, in the server's order, mended where strict clients would refuse it; of no tools, none.
 
         Raises:
             MCPError, UpstreamError: as `list_all`.
@@ -299,13 +306,10 @@ class Upstream:
         await self.start()
         if "tools" not in self.capabilities:
             return []
-        tools = await self.list_all("tools/list", "tools")
-        if self.session.protocol_version in MODERN_PROTOCOL_VERSIONS and self.server.transport is not Transport.STDIO:
-            self._header_maps = {
-                tool["name"]: header_map
-                for tool in tools
-                if isinstance(tool.get("name"), str) and (header_map := x_mcp_header_map(tool.get("inputSchema")))
-            }
+        tools, notes = mend_tools(await self.list_all("tools/list", "tools"))
+        self._add_notes(notes)
+        if self.server.transport is not Transport.STDIO:
+            self._header_maps = find_header_maps(tools, self.version)
         return tools
 
     async def close(self, *, force: bool = False) -> None:
@@ -337,7 +341,7 @@ class Upstream:
                 async with asyncio.timeout(self._limits.start):  # anyio's scope could not be left before the connection
                     self._transport = ServerTransport(self.server, self._log, self._orphans)
                     streams = await stack.enter_async_context(self._transport.connect())
-                    wire = Wire(*streams, self._handlers, self._version)
+                    wire = Wire(*streams, self._handlers, self._version, self._limits.probe)
                     session = await stack.enter_async_context(ClientSession(dispatcher=wire, client_info=CLIENT_INFO))
                     await negotiate(session, modern=not self._version)
                 self._wire, self._session = wire, session
@@ -349,9 +353,15 @@ class Upstream:
                     await self._wait_for_end(wire)
                     failure = "" if self._is_resting else "ended"
         except Exception as error:  # noqa: BLE001  whatever a server causes, it costs its own tools only
-            cause = find_cause(error)
+            cause: BaseException = error
+            while isinstance(cause, BaseExceptionGroup):
+                cause = cause.exceptions[0]
             late = isinstance(cause, TimeoutError) and not str(cause)
-            failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {describe(cause)}"
+            failure = (
+                f"did not answer within {self._limits.start:g} s"
+                if late
+                else f"failed: {str(cause) or type(cause).__name__}"
+            )
         finally:
             if hint := self._transport.login_hint if self._transport is not None else "":
                 status, failure = UpstreamStatus.NEEDS_LOGIN, hint
@@ -386,15 +396,3 @@ class Upstream:
         finally:
             for wait in waits:
                 wait.cancel()
-
-
-def find_cause(error: BaseException) -> BaseException:
-    """What went wrong, from inside the groups in which task groups wrap it."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-def describe(error: BaseException) -> str:
-    """Its text, or what it is where it has none."""
-    return str(error) or type(error).__name__

@@ -6,13 +6,13 @@ dicts, so that a field which a model does not know, an explicit null or an integ
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 import anyio.abc
-from mcp.client.session import ClientSession
+from mcp.client.session import DISCOVER_TIMEOUT_SECONDS, ClientSession
 from mcp.shared.dispatcher import CallOptions, DispatchContext, OnNotify, OnNotifyIntercept, OnRequest
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
@@ -22,6 +22,7 @@ from mcp.shared.inbound import (
     NAME_BEARING_METHODS,
     encode_header_value,
     mcp_param_headers,
+    x_mcp_header_map,
 )
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
@@ -29,12 +30,15 @@ from mcp.shared.transport_context import TransportContext
 from mcp.types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
+    INVALID_REQUEST,
     PROTOCOL_VERSION_META_KEY,
+    UNSUPPORTED_PROTOCOL_VERSION,
     Implementation,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolbelt import __version__
+from toolbelt.mcp.upstreams.mending import left_out
 
 Params = Mapping[str, Any]
 OWN_META_KEYS = frozenset({PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY})
@@ -65,13 +69,22 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         write_stream: Messages to it.
         handlers: Who takes what the server sends by itself.
         version: The handshake version to ask for; empty for the SDK's newest.
+        probe_seconds: Until a server that is asked for the 2026 protocol is taken not to know it.
     """
 
-    def __init__(self, read_stream: Any, write_stream: Any, handlers: PeerHandlers, version: str = "") -> None:
+    def __init__(
+        self,
+        read_stream: Any,
+        write_stream: Any,
+        handlers: PeerHandlers,
+        version: str = "",
+        probe_seconds: float = DISCOVER_TIMEOUT_SECONDS,
+    ) -> None:
         super().__init__(read_stream, write_stream)
         self.ended = anyio.Event()
         self._handlers = handlers
         self._version = version
+        self._probe_seconds = probe_seconds
 
     async def send_raw_request(
         self, method: str, params: Params | None, opts: CallOptions | None = None, **routing: Any
@@ -83,6 +96,7 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         elif method == "server/discover" and params is not None:
             meta = {**params.get("_meta", {}), CLIENT_CAPABILITIES_META_KEY: dict(self._handlers.capabilities)}
             params = {**params, "_meta": meta}
+            opts = {**(opts or {}), "timeout": self._probe_seconds}
         return await super().send_raw_request(method, params, opts, **routing)
 
     async def run(
@@ -98,6 +112,8 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         async def answer(
             context: DispatchContext[TransportContext], method: str, params: Params | None
         ) -> dict[str, Any]:
+            if unreadable := left_out(params):
+                raise MCPError(code=INVALID_REQUEST, message=f"This request cannot be read: {unreadable[0]}.")
             if method == "ping" or self._handlers.request is None:
                 return await on_request(context, method, params)
             return await self._handlers.request(method, params or {})
@@ -116,6 +132,9 @@ class Wire(JSONRPCDispatcher[TransportContext]):
 async def negotiate(session: ClientSession, *, modern: bool) -> None:
     """Agree on a version: for `modern` the 2026 one if the server has it, else by the handshake, or the other way.
 
+    A server that starts slowly answers the probe when we no longer wait, which settles that it speaks the 2026 one: it
+    refuses the handshake then, and is probed once more.
+
     Raises:
         MCPError: the server refuses both.
         RuntimeError: no version in common.
@@ -127,8 +146,20 @@ async def negotiate(session: ClientSession, *, modern: bool) -> None:
         # Its code proves nothing: over HTTP, Node's servers refuse an unknown method with that of a closed connection.
         try:
             await steps[1]()
-        except (MCPError, RuntimeError, ValueError):
-            raise error from None
+        except (MCPError, RuntimeError, ValueError) as second:
+            if not (modern and isinstance(second, MCPError) and second.code == UNSUPPORTED_PROTOCOL_VERSION):
+                raise error from None
+            await session.discover()
+
+
+def find_header_maps(tools: Iterable[Params], version: str) -> dict[str, Mapping[tuple[str, ...], str]]:
+    """By name of the tool, which of its arguments are headers, too, from 2026 on (`x-mcp-header`)."""
+    if version not in MODERN_PROTOCOL_VERSIONS:
+        return {}
+    maps = {
+        tool["name"]: x_mcp_header_map(tool.get("inputSchema")) for tool in tools if isinstance(tool.get("name"), str)
+    }
+    return {name: header_map for name, header_map in maps.items() if header_map}
 
 
 def stamp(
@@ -167,4 +198,13 @@ def stamp(
     return sent, headers
 
 
-__all__ = ["CLIENT_INFO", "OWN_META_KEYS", "PeerHandlers", "SessionMessage", "Wire", "negotiate", "stamp"]
+__all__ = [
+    "CLIENT_INFO",
+    "OWN_META_KEYS",
+    "PeerHandlers",
+    "SessionMessage",
+    "Wire",
+    "find_header_maps",
+    "negotiate",
+    "stamp",
+]
