@@ -11,9 +11,9 @@ from toolbelt.catalog.mcp_tools import mend_tools, with_object_output
 OBJECT = {"type": "object"}
 GOOD = {"name": "good", "inputSchema": OBJECT}
 MENDED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    **{key: ({key: None}, {}, f"`{key}` that is null") for key in ("title", "description", "annotations", "icons")},
-    **{key: ({key: None}, {}, f"`{key}` that is null") for key in ("outputSchema", "execution", "_meta")},
-    "title-number": ({"title": 1}, {}, "`title` that is of the wrong type"),
+    **{key: ({key: None}, {}, f"null as `{key}`") for key in ("title", "description", "annotations", "icons")},
+    **{key: ({key: None}, {}, f"null as `{key}`") for key in ("outputSchema", "execution", "_meta")},
+    "title-number": ({"title": 1}, {}, "wrong type as `title`"),
     "icons-without-source": ({"icons": [{"sizes": ["1x1"]}]}, {}, "`icons`"),
     "meta-list": ({"_meta": []}, {}, "`_meta`"),
     "execution": ({"execution": {"taskSupport": "maybe"}}, {}, "`execution`"),
@@ -21,11 +21,11 @@ MENDED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "hint": (
         {"annotations": {"title": None, "readOnlyHint": True, "own": None}},
         {"annotations": {"readOnlyHint": True, "own": None}},
-        "`annotations.title` that is null",
+        "null as `annotations.title`",
     ),
     "hint-text": ({"annotations": {"readOnlyHint": "yes"}}, {"annotations": {}}, "`annotations.readOnlyHint`"),
-    "no-properties": ({"inputSchema": {**OBJECT, "properties": None}}, {}, "`inputSchema.properties` that is null"),
-    "no-required": ({"inputSchema": {**OBJECT, "required": None}}, {}, "`inputSchema.required` that is null"),
+    "no-properties": ({"inputSchema": {**OBJECT, "properties": None}}, {}, "null as `inputSchema.properties`"),
+    "no-required": ({"inputSchema": {**OBJECT, "required": None}}, {}, "null as `inputSchema.required`"),
     "boolean-properties": (
         {"inputSchema": {**OBJECT, "properties": {"a": True, "b": False, "c": {"type": "string"}}}},
         {"inputSchema": {**OBJECT, "properties": {"a": {}, "b": {"not": {}}, "c": {"type": "string"}}}},
@@ -38,6 +38,8 @@ MENDED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     ),
 }
 LEFT_OUT: dict[str, dict[str, Any]] = {
+    "NaN": {"default": float("nan")},
+    "infinite": {"maximum": float("inf")},
     "required-text": {"required": "a"},
     "required-numbers": {"required": [1]},
     "properties-list": {"properties": []},
@@ -66,7 +68,7 @@ def test_M7_a_tool_whose_schema_has_no_meaning_is_left_out_and_named(name: str) 
 
 def test_M7_many_tools_with_the_same_are_one_note() -> None:
     entries = [{"name": f"t{number}", "inputSchema": OBJECT, "title": None} for number in range(1200)]
-    assert mend_tools(entries)[1] == ["lists 't0' and 1,199 more tools with a `title` that is null, which is left out"]
+    assert mend_tools(entries)[1] == ["lists 't0' and 1,199 more tools with null as `title`, which is left out"]
 
 
 def test_M7_an_output_schema_is_of_an_object_for_clients_before_2026() -> None:

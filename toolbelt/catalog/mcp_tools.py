@@ -6,6 +6,7 @@ of a gateway are gone. What means the same in another form is written so, and wh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -29,6 +30,7 @@ def mend_tools(entries: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any
     changed: _Notes = {}
     for entry in entries:
         try:
+            _refuse_odd_numbers(entry)
             tool, changes = mend_tool(entry)
         except InvalidDefinitionError as error:
             notes.append(f"lists {entry.get('name')!r}, which is left out: {error}")
@@ -42,6 +44,13 @@ def mend_tools(entries: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any
     return tools, notes
 
 
+def _refuse_odd_numbers(entry: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(entry, allow_nan=False)
+    except ValueError:
+        raise InvalidDefinitionError("it has NaN or an infinite number, for which JSON has no form.") from None
+
+
 def mend_tool(entry: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """A tool as strict clients take it, and what was changed.
 
@@ -51,11 +60,11 @@ def mend_tool(entry: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     tool, changes = dict(entry), []
     for key, is_right in _FIELDS.items():
         if key in tool and not is_right(tool[key]):
-            changes.append(f"a `{key}` that is {_what(tool[key])}, which is left out")
+            changes.append(_left_out(tool[key], key))
             del tool[key]
     if isinstance(annotations := tool.get("annotations"), dict):
         wrong = {key for key, is_right in _ANNOTATIONS.items() if key in annotations and not is_right(annotations[key])}
-        changes += (f"an `annotations.{key}` that is {_what(annotations[key])}, which is left out" for key in wrong)
+        changes += (_left_out(annotations[key], f"annotations.{key}") for key in sorted(wrong))
         if wrong:
             tool["annotations"] = {key: value for key, value in annotations.items() if key not in wrong}
     for key in ("inputSchema", "outputSchema"):
@@ -67,7 +76,7 @@ def mend_tool(entry: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 def _mend_schema(schema: dict[str, Any], place: str, changes: list[str]) -> dict[str, Any]:
     """The root of a schema of arguments or results."""
     nulls = [key for key in ("properties", "required") if key in schema and schema[key] is None]
-    changes += (f"an `{place}.{key}` that is null, which is left out" for key in nulls)
+    changes += (_left_out(None, f"{place}.{key}") for key in nulls)
     mended = {key: value for key, value in schema.items() if key not in nulls}
     required = mended.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
@@ -96,8 +105,8 @@ def with_object_output(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**tool, "outputSchema": {"type": "object", **schema}}
 
 
-def _what(value: object) -> str:
-    return "null" if value is None else "of the wrong type"
+def _left_out(value: object, place: str) -> str:
+    return f"{'null' if value is None else 'a value of the wrong type'} as `{place}`, which is left out"
 
 
 def _is_text(value: object) -> bool:

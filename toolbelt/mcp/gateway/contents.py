@@ -116,7 +116,8 @@ class Contents:
         method, key, capability = kind.value
         try:
             await upstream.start()
-            return await upstream.list_all(method, key) if capability in upstream.capabilities else []
+            listed = await upstream.list_all(method, key) if capability in upstream.capabilities else []
+            return [_without_nulls(entry) for entry in listed]
         except (UpstreamError, MCPError) as error:
             self._log(f"{upstream.name}: {method}: {error}")
             return []
@@ -133,6 +134,14 @@ class Contents:
             place.name if bearers[place.name] == 1 else f"{place.server}_{place.name}": place
             for place in dict.fromkeys(places)
         }
+
+
+def _without_nulls(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry without optional fields that are null, for which strict clients refuse the lists of all servers."""
+    kept = {key: value for key, value in entry.items() if value is not None}
+    if isinstance(arguments := kept.get("arguments"), list):  # of a prompt
+        kept["arguments"] = [_without_nulls(each) if isinstance(each, dict) else each for each in arguments]
+    return kept
 
 
 def _has(entries: Iterable[Mapping[str, Any]], key: str, value: str) -> bool:

@@ -28,6 +28,7 @@ _LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 """Keys of results whose entries stand for themselves."""
 _MAX_DEPTH = 190
 """Levels of a message; the SDK reads 200."""
+_LONGEST_PLACE = 80
 _HALF_PAIR = "half a surrogate pair, or bytes that are no UTF-8"
 _NO_JSON = "it is no JSON"
 _LONG = f"long-{secrets.token_hex(8)}"
@@ -159,14 +160,18 @@ def describe_faults(value: object) -> str:
     while pending:
         place, part = pending.pop()
         if fault := _fault_of(part):
-            return f"`{place}` has {fault}" if place else f"it is {fault}"
+            return f"`{_shortened(place)}` has {fault}" if place else f"it is {fault}"
         if isinstance(part, dict):
             if any(map(_fault_of, part)):
-                return f"a key of `{place}` has {_HALF_PAIR}"
+                return f"a key of `{_shortened(place)}` has {_HALF_PAIR}"
             pending += ((f"{place}.{key}" if place else key, item) for key, item in reversed(part.items()))
         elif isinstance(part, list):
             pending += ((f"{place}[{index}]", item) for index, item in reversed([*enumerate(part)]))
     return ""
+
+
+def _shortened(place: str) -> str:
+    return place if len(place) <= _LONGEST_PLACE else f"{place[:_LONGEST_PLACE]}…"
 
 
 def _fault_of(value: object) -> str:
