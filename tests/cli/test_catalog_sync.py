@@ -193,6 +193,20 @@ def test_M4_one_server_is_asked_alone_and_the_others_stay(served: Path, toolbelt
     assert mentions(unknown.err, "wep", "web")
 
 
+def test_M4_a_server_that_a_clients_file_gained_is_named_with_what_to_write(served: Path, toolbelt: Toolbelt) -> None:
+    assert toolbelt("catalog", "sync", "--yes", "--json").json["unlisted"] == {}
+    data = json.loads((served / ".mcp.json").read_text())
+    data["mcpServers"] |= {"new": data["mcpServers"]["web"], "off": {**data["mcpServers"]["web"], "disabled": True}}
+    (served / ".mcp.json").write_text(json.dumps(data))
+    synced = toolbelt("catalog", "sync", "--yes")
+    line = '"new": {from: ".mcp.json"}'
+    assert line in synced.err
+    assert '"off"' not in synced.err
+    (served / "toolbelt.yaml").write_text(f"{CONFIG}  {line}\n")
+    added = toolbelt("catalog", "sync", "--yes", "--json").json
+    assert ([change["tool"] for change in added["changes"]], added["unlisted"]) == (["new/fetch"], {})
+
+
 @pytest.mark.parametrize(
     ("config", "wrong"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from toolbelt.command.servers import (
 )
 from toolbelt.errors import InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, Severity
-from toolbelt.mcp.configs.project_servers import examine_servers
+from toolbelt.mcp.configs.project_servers import examine_servers, find_unlisted
 from toolbelt.mcp.sync.sync import Listing, ServerStatus, server_tools, sync_catalog
 from toolbelt.mcp.sync.sync_views import changes_view, servers_view
 from toolbelt.project.opening import examine_project, open_project
@@ -61,6 +62,7 @@ class SyncProject:
         catalog: What is in it; empty where there is none.
         text: As it is written; empty where there is none.
         tokenizer: What counts.
+        unlisted: Servers of the clients' files that it names, which it has not, by file.
     """
 
     servers: tuple[ServerSpec, ...]
@@ -69,6 +71,7 @@ class SyncProject:
     catalog: Catalog
     text: str
     tokenizer: str
+    unlisted: Mapping[str, tuple[str, ...]]
 
 
 @click.command(epilog=examples("toolbelt catalog sync", "toolbelt catalog sync --check --yes --json"))
@@ -127,6 +130,9 @@ def sync(
     for note in synced.notes:
         notify(note, "warning")
     report_switches(project.servers, synced.catalog, listings)
+    for source, unlisted in project.unlisted.items():
+        lines = "; ".join(f"{json.dumps(name)}: {{from: {json.dumps(source)}}}" for name in unlisted)
+        notify(f"{source} has servers that toolbelt.yaml has not: to add them, write below its `servers`: {lines}")
     if not check and synced.catalog.tools:
         with contextlib.suppress(ToolbeltError):  # loadouts that are wrong are none of a sync's business
             count_served(open_project(config=config, tokenizer=tokenizer))
@@ -136,6 +142,7 @@ def sync(
                 "catalog": project.file,
                 "servers": servers_data(listings, synced.catalog, tokens),
                 "off": off_data(synced.catalog.switched_off),
+                "unlisted": {file: list(names) for file, names in project.unlisted.items()},
                 "changes": changes_data(changes),
                 "tokens": sum(tokens.values()),
                 "digest": catalog_digest(synced.catalog),
@@ -196,15 +203,15 @@ def read_project(config: str | None, tokenizer: str | None) -> SyncProject:
     broken = {name: " ".join(map(str, findings)) for name, findings in mistakes.items()}
     file = _catalog_file(examined)
     name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
+    unlisted = find_unlisted(examined)
     if not Path(file).exists():
-        return SyncProject(
-            servers, broken, file, Catalog(name=examined.path.absolute().parent.name or "catalog"), "", name
-        )
+        catalog = Catalog(name=examined.path.absolute().parent.name or "catalog")
+        return SyncProject(servers, broken, file, catalog, "", name, unlisted)
     opened = open_catalog(file)
     if opened.notes:  # it is of another format, which cannot be written
         message = "This is no catalog of toolbelt's own form, so it cannot be updated; name another file as `catalog`."
         raise InvalidFileError([Finding("not-a-catalog", Severity.ERROR, message, file)])
-    return SyncProject(servers, broken, file, opened.catalog, Path(file).read_text(encoding="utf-8"), name)
+    return SyncProject(servers, broken, file, opened.catalog, Path(file).read_text(encoding="utf-8"), name, unlisted)
 
 
 def _catalog_file(config: Config) -> str:

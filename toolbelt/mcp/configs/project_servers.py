@@ -61,6 +61,23 @@ def explain_broken_servers(config: Config) -> Mapping[str, str]:
     return {name: " ".join(map(str, findings)) for name, findings in examine_servers(config)[1].items()}
 
 
+def find_unlisted(config: Config) -> Mapping[str, tuple[str, ...]]:
+    """Servers that clients' files have and `toolbelt.yaml` does not, by the file as `from` writes it.
+
+    Only files that `from` refers to are looked into; what is switched off there is left out.
+    """
+    if config.path is None:
+        return {}
+    folder, listed = config.path.absolute().parent, {server.name for server in config.servers}
+    unlisted: dict[str, tuple[str, ...]] = {}
+    for file in dict.fromkeys(server.from_file for server in config.servers if server.from_file):
+        read = _read(folder / Path(file).expanduser(), folder)
+        entries = read.servers if isinstance(read, ClientConfig) else ()
+        if names := tuple(spec.name for spec in entries if spec.name not in listed and not spec.disabled):
+            unlisted[file] = names
+    return unlisted
+
+
 def _read(path: Path, folder: Path) -> ClientConfig | ToolbeltError:
     try:
         return read_client_config(path, folder)
