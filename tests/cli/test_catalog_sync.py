@@ -12,10 +12,9 @@ import pytest
 from tests.cli.conftest import Toolbelt
 from tests.servers.mcp_scripts import listed_tool, write_config, write_script
 from tests.wording import mentions
-from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.tokens import EstimateCounter
 from toolbelt.mcp.gateway.served_list import list_served
-from toolbelt.mcp.gateway.surface import make_surface
+from toolbelt.mcp.gateway.surface import make_surface, model_text
 from toolbelt.project.opening import open_project
 from toolbelt.stores.token_cache import CachedTokenCounter
 
@@ -78,7 +77,7 @@ def test_M10_sync_counts_what_the_gateway_serves_which_loads_no_tokenizer(
     listed = list_served(make_surface(project.resolve("some")), project.catalog, EstimateCounter())
     assert listed.names[0] == "fetch"
     assert len(listed.names) == 5  # with the meta-tools
-    assert counter.find([definition_text(definition) for definition in listed.definitions]) is not None
+    assert counter.find([model_text(definition) for definition in listed.definitions]) is not None
 
 
 def test_M4_what_is_written_into_the_catalog_while_servers_are_asked_stays(served: Path, toolbelt: Toolbelt) -> None:

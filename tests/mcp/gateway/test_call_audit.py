@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.mcp.audit_samples import make_log
-from toolbelt.catalog.definitions import definition_text
 from toolbelt.catalog.tokens import EstimateCounter, TokenCounter
 from toolbelt.mcp.gateway.call_audit import CallAudit
 from toolbelt.mcp.gateway.client import Client
-from toolbelt.mcp.gateway.surface import Surface
+from toolbelt.mcp.gateway.surface import Surface, model_text
 from toolbelt.mcp.logs.audit import find_files
 from toolbelt.mcp.logs.usage import read_records
 from toolbelt.stores.token_cache import CachedTokenCounter
@@ -46,7 +45,7 @@ def record_session(folder: Path, counter: TokenCounter) -> Any:
 def test_M10_tokens_offered_are_read_from_the_cache_and_no_tokenizer_is_loaded(tmp_path: Path) -> None:
     tokenizer = Words([])
     counter = CachedTokenCounter(tokenizer, tmp_path / "cache")
-    texts = [definition_text(definition) for definition in DEFINITIONS]
+    texts = [model_text(definition) for definition in DEFINITIONS]
     counter.count(texts[:1])  # not all of them, so that all are estimated
     tokenizer.counted.clear()
     record = record_session(tmp_path / "audit", counter)

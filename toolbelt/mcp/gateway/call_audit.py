@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from toolbelt.catalog.definitions import Definition, definition_text
+from toolbelt.catalog.definitions import Definition
 from toolbelt.catalog.tokens import EstimateCounter, TokenCounter
 from toolbelt.mcp.gateway.calls import CallOutcome
 from toolbelt.mcp.gateway.client import Client
-from toolbelt.mcp.gateway.surface import count_definitions, serving_digest
+from toolbelt.mcp.gateway.surface import count_definitions, model_text, serving_digest
 from toolbelt.mcp.logs.audit import AuditLog, CallRecord, OfferedTool, SessionRecord
 from toolbelt.stores.token_cache import CachedTokenCounter
 
@@ -92,7 +92,7 @@ class CallAudit:
 
 def _count_without_tokenizer(definitions: Sequence[Definition], counter: TokenCounter) -> tuple[list[int], str]:
     if isinstance(counter, CachedTokenCounter):
-        known = counter.find([definition_text(definition) for definition in definitions])
+        known = counter.find(list(map(model_text, definitions)))
         if known is not None:
             return known, counter.name
         counter = EstimateCounter()

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition
+from toolbelt.catalog.definitions import Definition, definition_text, mcp_definition, sent_schema
 from toolbelt.catalog.frozen import thaw
 from toolbelt.catalog.mcp_tools import mend_tool
 from toolbelt.catalog.tokens import TokenCounter
@@ -231,5 +231,16 @@ def serving_digest(definitions: Iterable[Mapping[str, Any]]) -> str:
 
 
 def count_definitions(definitions: Sequence[Mapping[str, Any]], counter: TokenCounter) -> list[int]:
-    """Tokens of each definition as it is served, in order."""
-    return counter.count([definition_text(dict(definition)) for definition in definitions])
+    """Tokens of each definition as a client gives it to a model, in order."""
+    return counter.count(list(map(model_text, definitions)))
+
+
+def model_text(definition: Mapping[str, Any]) -> str:
+    """What a model sees of a definition that a client was listed: name, description and input schema.
+
+    Titles, annotations, output schemas, icons and `_meta` are for clients: a function of a model's API has no place for
+    them.
+    """
+    schema = sent_schema(definition.get("inputSchema") or {})
+    function = {"name": definition["name"], "description": definition.get("description") or "", "parameters": schema}
+    return definition_text({"type": "function", "function": function})
