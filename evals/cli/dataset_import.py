@@ -79,6 +79,12 @@ _SHOWN = 20
     show_default=True,
     help="LiveMCPBench transcripts: what annotators wrote is right, or what the agent did.",
 )
+@option(
+    "--redact/--no-redact",
+    default=True,
+    help="Logs: replace mail addresses, keys, home folders, phone numbers, and names as far as patterns find them.  "
+    "[default: --redact]",
+)
 @option("--skip-broken", is_flag=True, help="Exit with 0, not 3, where something cannot be read.")
 @option("--force", is_flag=True, help="Replace a dataset that is there.")
 @json_option
@@ -94,11 +100,12 @@ def import_command(
     reviewed: bool,
     target_field: str | None,
     labels: str,
+    redact: bool,
     skip_broken: bool,
     force: bool,
     as_json: bool,
 ) -> int:
-    """A dataset from SOURCEs, files or `-`: message logs, tables of tools and prompts, files of other harnesses.
+    """A dataset from SOURCEs, files or `-`: logs and sessions of agents, tables of prompts, files of other harnesses.
 
     Tables (Markdown, CSV, TSV) and JSON lists of prompts with their tools, MCP-Atlas and Inspect AI name tools without
     defining them: --catalog says what the names mean. LiveMCPBench, ProgressiveMCPBench, BFCL, promptfoo and logs bring
@@ -117,6 +124,7 @@ def import_command(
         tags,
         target_field,
         LabelSource(labels),
+        redact,
     )
     catalog_file = None if catalog is None else open_catalog(catalog)
     print_findings(() if catalog_file is None else catalog_file.left_out)
@@ -151,6 +159,9 @@ def _check_role(role: str, catalog: CatalogFile | None) -> None:
 def _notify_result(result: ImportResult) -> None:
     for note in result.notes:
         notify(note)
+    if result.redacted:
+        listed = ", ".join(f"{kind} ({count:,})" for kind, count in result.redacted.items())
+        notify(f"redacted: {listed}; --no-redact keeps them, and patterns find some names of people only")
     for left_out in result.lines[:_SHOWN]:
         notify(str(left_out), "warning" if left_out.reason.startswith("broken: ") else "note")
     if (more := len(result.lines) - min(len(result.lines), _SHOWN) + result.silent) > 0:
@@ -180,4 +191,5 @@ def _data(result: ImportResult) -> dict[str, object]:
         ],
         "lines_left_off": result.silent,
         "notes": list(result.notes),
+        "redacted": dict(result.redacted),
     }

@@ -45,6 +45,7 @@ class ImportSettings:
         tags: Added to every case.
         target_field: Inspect samples: the field that names the tools, with dots into `metadata`.
         labels: LiveMCPBench trajectories: what is right.
+        redact: Whether values of real users are replaced, in formats that have such.
     """
 
     arguments: ArgumentPolicy | None = None
@@ -54,6 +55,7 @@ class ImportSettings:
     tags: tuple[str, ...] = ()
     target_field: str | None = None
     labels: LabelSource = LabelSource.ANNOTATED
+    redact: bool = True
 
     def keeps(self, *, recorded: bool) -> bool:
         """Whether arguments are kept, of calls that an agent made (`recorded`) or that people wrote down."""
@@ -123,6 +125,13 @@ class Context:
         """`offered` for a row; empty if it is the whole catalog, or not known."""
         return {} if offered is None or len(offered) == self._all else {"offered": list(offered)}
 
+    def knows(self, name: str) -> bool:
+        """Whether a name is that of a tool, or of several."""
+        try:
+            return bool(self.reference(name, None))
+        except UnmappedError:
+            return False
+
     def reference(self, name: str, offered: tuple[str, ...] | None) -> str | list[str]:
         """The id of the tool with that name; a list where it may be any of several.
 
@@ -144,7 +153,21 @@ class Context:
             return meaning
         if meaning.candidates:
             return list(meaning.candidates)
+        if (tool_id := self._served(name)) is not None:
+            return tool_id
         raise UnmappedError(NOT_IN_CATALOG, meaning.message)
+
+    def _served(self, name: str) -> str | None:
+        """The tool of a name that a client made of a server's and a tool's: `mcp__SERVER__TOOL`."""
+        mark, _, rest = name.partition("__")
+        server, _, tool = rest.partition("__")
+        if mark != "mcp" or not tool:
+            return None
+        if letters_of(server).startswith("toolbelt"):  # the gateway, whose own names are resolved as all others are
+            served = self.names.resolve(tool)
+            return served if isinstance(served, str) else None
+        found = [each.id for each in self.catalog.tools if each.name == tool and _is_of(each.plugin or "", server)]
+        return found[0] if len(found) == 1 else None
 
     def spelled_reference(self, name: str, prefix: str = "") -> str | list[str]:
         """As `reference`; a name that no tool has may have the letters and digits of one: `Storage account-list`.
@@ -206,6 +229,11 @@ class Format(Protocol):
     def finish(self, context: Context) -> None:
         """Report stored data that no record referred to."""
         ...
+
+
+def _is_of(plugin: str, server: str) -> bool:
+    """Whether a plugin is a server, or a part of one that was split into `SERVER-GROUP`."""
+    return letters_of(plugin) == letters_of(server) or plugin.startswith(f"{server}-")
 
 
 def letters_of(name: str) -> str:

@@ -19,6 +19,8 @@ from toolbelt.evals.cases.imports.openai_log import OpenAILog
 from toolbelt.evals.cases.imports.promptfoo import Promptfoo
 from toolbelt.evals.cases.imports.queries import Queries
 from toolbelt.evals.cases.imports.sources import SourceFile
+from toolbelt.evals.cases.imports.traces import claude_code, codex, langchain, otlp, pydantic_ai
+from toolbelt.evals.cases.imports.traces.trace_format import TraceFormat, TraceReader
 from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.findings import Finding, Severity
 
@@ -35,12 +37,22 @@ class FormatEntry:
         recognises: Whether the data of a record looks like this format.
         make: Makes a reader for one import.
         layout: The layout of the cases that it writes.
+        is_whole: Whether a conversation is spread over the records of a file.
+        is_recorded: Whether it has what real users wrote, which is redacted unless the user objects.
     """
 
     label: str
     recognises: Callable[[Any], bool]
     make: Callable[[], Format]
     layout: LayoutKind = LayoutKind.OWN
+    is_whole: bool = False
+    is_recorded: bool = False
+
+
+def _trace(label: str, reader: TraceReader) -> FormatEntry:
+    return FormatEntry(
+        label, reader.recognises, lambda: TraceFormat(label, reader.read), is_whole=True, is_recorded=True
+    )
 
 
 FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
@@ -49,8 +61,13 @@ FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
         "bfcl": FormatEntry(Bfcl.label, Bfcl.recognises, Bfcl, LayoutKind.PUBLIC),
         "promptfoo": FormatEntry(Promptfoo.label, Promptfoo.recognises, Promptfoo),
         "inspect": FormatEntry(InspectSamples.label, InspectSamples.recognises, InspectSamples),
-        "toolbelt-audit": FormatEntry(AuditLogCalls.label, AuditLogCalls.recognises, AuditLogCalls),
-        "openai": FormatEntry(OpenAILog.label, OpenAILog.recognises, OpenAILog),
+        "toolbelt-audit": FormatEntry(AuditLogCalls.label, AuditLogCalls.recognises, AuditLogCalls, is_recorded=True),
+        "otlp": _trace("traces in OTLP JSON", otlp),
+        "codex": _trace("Codex sessions", codex),
+        "pydantic-ai": _trace("messages of pydantic-ai", pydantic_ai),
+        "langchain": _trace("messages of LangChain", langchain),
+        "claude-code": _trace("Claude Code sessions", claude_code),
+        "openai": FormatEntry(OpenAILog.label, OpenAILog.recognises, OpenAILog, is_recorded=True),
         "mcp-atlas": FormatEntry(McpAtlas.label, McpAtlas.recognises, McpAtlas),
         "queries": FormatEntry(Queries.label, Queries.recognises, Queries),
     }

@@ -19,6 +19,7 @@ from toolbelt.evals.cases.imported_layout import parse_imported_case
 from toolbelt.evals.cases.imports.context import LINE, WITHOUT_CATALOG, CaseRow, Context, Format, ImportSettings
 from toolbelt.evals.cases.imports.formats import FORMATS, empty_sources, find_format
 from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, LeftOutRecord, UnmappedError
+from toolbelt.evals.cases.imports.redaction import Redactor
 from toolbelt.evals.cases.imports.sources import Record, SourceFile, open_source, source_names
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
 from toolbelt.evals.cases.layout import LayoutKind
@@ -52,6 +53,7 @@ class ImportResult:
         silent: Number of left-out records that `lines` does not list.
         records: Number of records read, including broken ones; one record may make several cases, or none.
         notes: Notes for the user.
+        redacted: How many values were redacted, by kind.
     """
 
     folder: str
@@ -65,6 +67,7 @@ class ImportResult:
     silent: int
     records: int
     notes: tuple[str, ...]
+    redacted: Mapping[str, int]
 
 
 def import_cases(
@@ -138,6 +141,7 @@ class _Import:
         self._drafts = 0
         self._count = 0
         self._ids = _Ids()
+        self._redactor = Redactor() if settings.redact and FORMATS[form].is_recorded else None
 
     def collect_tools(self, name: str, catalog: Catalog | None) -> Context:
         """First pass: collect the tools, and find broken records."""
@@ -225,23 +229,33 @@ class _Import:
             self._report.silent,
             self._count,
             (*notes, *counted_notes),
+            dict(self._redactor.counts) if self._redactor else {},
         )
 
     def _records(self, complain: Callable[[tuple[Finding, ...]], None]) -> Iterator[tuple[int, Record]]:
         """Every record that can be read, numbered the same way each time."""
         number = 0
         for source in self._sources:
-            for record in source.records(complain):
+            for record in self._grouped(source.records(complain)):
                 self._read += 1
                 if self._progress is not None and self._read % _PROGRESS_EVERY == 0:
                     self._progress(self._read)
                 number += 1
                 yield number, record
 
+    def _grouped(self, records: Iterator[Record]) -> Iterator[Record]:
+        """The records of a file, or all of them as one where a conversation is spread over a file."""
+        if not FORMATS[self._form].is_whole:
+            yield from records
+        elif whole := list(records):
+            yield replace(whole[0], data=[record.data for record in whole], document=None)
+
     def _add(self, row: CaseRow, record: Record, writer: CasesWriter, context: Context) -> None:
         line = row.pop(LINE, record.line)
         case_id = row["id"] if row.get("id", "").strip() else record.own_id
         row = row | {"id": case_id, "note": f"{record.source}:{line}"}
+        if self._redactor is not None:
+            row = self._redactor.redact(row)
         parsed = self._parsed(row, context)
         errors = [finding for finding in parsed.findings if finding.severity is Severity.ERROR]
         if parsed.excluded:
@@ -271,6 +285,10 @@ class _Import:
         message = (
             f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of."
         )
+        if FORMATS[self._form].is_whole:
+            message += (
+                " Those of the servers in a client's file come with: toolbelt catalog import .mcp.json -o catalog.json"
+            )
         return Finding("no-catalog", Severity.ERROR, message, self._sources[0].name)
 
 

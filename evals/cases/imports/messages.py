@@ -186,6 +186,7 @@ _NOT_SENT = (
     "isError",
     "status",
     "error",
+    "refused",
 )
 """Keys that describe a message and are not sent to a model."""
 

@@ -5,7 +5,8 @@ An agent's calls may be wrong, so these cases are drafts until somebody has revi
 A **conversation** makes one case for each turn of the user. The messages before the turn are its history, the calls
 up to the user's next message are expected, and the tools' answers to them are its `results`. If a turn has several
 steps of one call each, their order counts (`match: ordered`); parallel calls have no order. Of a call that failed and
-was made again, only the later one is expected.
+was made again, only the later one is expected. Where the user's next words say that it was wrong, the case is a
+negative: any call but those (`expected: null` with `forbidden`).
 
 A **request with its response** makes one case: the request as it was sent, and only the calls of the response. The
 earlier steps are in the request, and have records of their own in a complete log.
@@ -13,6 +14,7 @@ earlier steps are in the request, and have records of their own in a complete lo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,8 +55,20 @@ REFUSED = "the model refused"
 EMPTY = "an answer that says nothing"
 CALL_IN_TEXT = "the server left a call in the text of its answer"
 NOT_TO_LEARN = "its answer is marked with `weight` 0"
+CORRECTED = "the user said in the next turn that it was wrong, and no tool shows what was wrong"
+OWN_TOOLS_ONLY = "calls only tools that the agent brings along, which are not in the catalog"
+OWN_TOOLS_LEFT_OUT = "calls of tools that the agent brings along and the catalog lacks are not part of what is expected"
+IN_A_ROW = "calls of one tool in a row count once, and others are allowed between (`match: in_order`)"
 NO_RESPONSE = "a request of a batch whose response is in no source"
 NO_REQUEST = "the response of a batch whose request is in no source"
+_CORRECTION = re.compile(
+    r"\W*(?:no(?:pe)?(?=[,.!:;]|\s*$|\s+(?:not|i|that|you|use|please|wait)\b)(?!\W+(?:thank|problem|worries|need))"
+    r"|not (?:that|this|what)\b|wrong\b|(?:that(?:['’]?s| is| was)|this is) (?:wrong|not|the wrong)\b"
+    r"|i (?:meant|did(?:n['’]?t| not) (?:ask|want|mean))\b|you (?:misunderstood|should(?:n['’]?t| not| have))\b"
+    r"|(?:please )?(?:undo|revert) (?:that|this|it)\b|stop(?=[,.!]|\s*$)|nein[,.!]|falsch\b|no era\b|c['’]est faux\b)",
+    re.IGNORECASE,
+)
+"""How a user's words begin that say that what was just done is wrong."""
 
 
 class OpenAILog:
@@ -64,6 +78,7 @@ class OpenAILog:
 
     def __init__(self) -> None:
         self._responses = RecordsById()
+        self._conversations = RecordsById()
 
     @staticmethod
     def recognises(data: Any) -> bool:
@@ -76,24 +91,26 @@ class OpenAILog:
             error = record.data.get("error")
             self._responses.add(str(record.data["custom_id"]), {"error": error} if error else record.data["response"])
             return
-        exchange = _read(record)
-        if exchange is not None and exchange.tools is not None:
+        try:
+            exchange = read_exchange(record.data, self._earlier)
+        except UnmappedError:  # `rows` reports it
+            return
+        if exchange.tools is not None:
             pool.add_list(exchange.tools)
+        if exchange.answer is not None and (response_id := _response_id(record.data)):
+            said = [message for message in exchange.messages if message["role"] not in ("system", "developer")]
+            self._conversations.add(response_id, [*said, *exchange.answer])
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
         """The cases of a record."""
         if isinstance(record.data, dict) and is_batch_response(record.data):
             return
-        exchange = read_exchange(record.data)
+        exchange = read_exchange(record.data, self._earlier)
         if exchange.answer is None and "custom_id" in record.data:
             exchange = self._answered(exchange, str(record.data["custom_id"]))
-        offered = context.offered(exchange.tools)
         if exchange.choices > 1:
             context.report.note("of several `choices` of one response only the first was read")
-        if _leaves_no_choice(exchange.tool_choice):
-            raise UnmappedError(FORCED)
-        turns = _Turns(exchange, offered, context, record)
-        yield from turns.conversation() if exchange.answer is None else turns.single(exchange.answer)
+        yield from exchange_rows(exchange, context, record)
 
     def finish(self, context: Context) -> None:
         """Count batch responses without a request, and second responses."""
@@ -101,6 +118,10 @@ class OpenAILog:
             context.report.count(NO_REQUEST, count)
         if count := self._responses.repeated:
             context.report.count("a second response to one request of a batch", count)
+
+    def _earlier(self, response_id: str) -> list[Message] | None:
+        found = self._conversations.find(response_id)
+        return None if found is None else found[0]
 
     def _answered(self, exchange: LoggedExchange, custom_id: str) -> LoggedExchange:
         response = self._responses.find(custom_id)
@@ -110,12 +131,24 @@ class OpenAILog:
         return replace(exchange, answer=answer, id=custom_id, choices=choices)
 
 
-def _read(record: Record) -> LoggedExchange | None:
-    """The exchange of a record; `None` if it can make no case, which `rows` reports."""
-    try:
-        return read_exchange(record.data)
-    except UnmappedError:
-        return None
+def exchange_rows(exchange: LoggedExchange, context: Context, record: Record) -> Iterator[CaseRow]:
+    """The cases of a conversation, or of a request with its response.
+
+    Raises:
+        BrokenError: it has a mistake.
+        UnmappedError: no case can be made of it.
+    """
+    offered = context.offered(exchange.tools)
+    if _leaves_no_choice(exchange.tool_choice):
+        raise UnmappedError(FORCED)
+    turns = _Turns(exchange, offered, context, record)
+    yield from turns.conversation() if exchange.answer is None else turns.single(exchange.answer)
+
+
+def _response_id(data: Any) -> str:
+    """The id of a response of the Responses API, which a later request may go on from; empty where there is none."""
+    found = [each.get("id") for each in (data.get("response"), data) if isinstance(each, dict)]
+    return next((one for one in found if isinstance(one, str) and one.startswith("resp_")), "")
 
 
 class _Turns:
@@ -128,6 +161,7 @@ class _Turns:
         self._offered = offered
         self._context = context
         self._record = record
+        self._unknown = frozenset(name for name in exchange.own_tools if not context.knows(name))
 
     def conversation(self) -> Iterator[CaseRow]:
         """A case for each turn of the user."""
@@ -140,6 +174,10 @@ class _Turns:
         for number, (start, end) in enumerate(turns, start=1):
             try:
                 row = self._case(messages[:start], messages[start:end], start, sound=start <= sound)
+                following = turns[number] if number < len(turns) else (len(messages), len(messages))
+                row = self._as_corrected(
+                    row, messages[start:end], messages[end : following[0]], messages[slice(*following)]
+                )
             except UnmappedError as reason:
                 detail = f"turn {number}{f': {reason.detail}' * bool(reason.detail)}"
                 self._context.report.leave_out(self._record.source, self._record.line, reason.reason, detail)
@@ -164,6 +202,11 @@ class _Turns:
         if not _has_user_text(history):
             raise UnmappedError(SILENT)
         steps = self._steps(answer, first)
+        if any(call.name in self._unknown for step in steps for call in step):
+            steps = [kept for step in steps if (kept := tuple(call for call in step if call.name not in self._unknown))]
+            if not steps:
+                raise UnmappedError(OWN_TOOLS_ONLY)
+            self._context.report.note(OWN_TOOLS_LEFT_OUT)
         self._refuse_calls_in_text(history, answer)
         if not steps:
             _refuse_empty(answer)
@@ -171,15 +214,22 @@ class _Turns:
             raise UnmappedError(NO_TOOLS)
         context, settings = self._context, self._context.settings
         steps = without_failed(steps, answer, self._context.report)
+        keeps = settings.keeps(recorded=True)
+        length = len(steps)
+        if self._exchange.is_trace and not keeps:
+            steps = [step for index, step in enumerate(steps) if not index or _names(step) != _names(steps[index - 1])]
         calls = [call for step in steps for call in step]
         references = {call.name: context.reference(call.name, self._offered) for call in calls}
-        keeps = settings.keeps(recorded=True)
         row: CaseRow = opening(history)
         row["expected"] = [
             {"tool": references[call.name]} | ({"args": dict(call.arguments)} if keeps and call.arguments else {})
             for call in calls
         ]
-        if len(steps) > 1 and all(len(step) == 1 for step in steps):
+        is_ordered = all(len(step) == 1 for step in steps)
+        if len(steps) < length:
+            row["match"] = "in_order" if is_ordered else "superset"
+            context.report.note(IN_A_ROW)
+        elif len(steps) > 1 and is_ordered:
             row["match"] = "ordered"
         row |= context.universe(self._offered)
         if results := self._results(answer, calls, references):
@@ -188,6 +238,33 @@ class _Turns:
         if not settings.reviewed:
             row["draft"] = True
         return row
+
+    def _as_corrected(
+        self, row: CaseRow, answer: Sequence[Message], words: Sequence[Message], later: Sequence[Message]
+    ) -> CaseRow:
+        """The case as a negative where the user refused a call, or said next that it was wrong.
+
+        Args:
+            row: The case.
+            answer: What it was made of.
+            words: The user's next messages.
+            later: The answer to them: a tool that is called there, too, was not wrong.
+        """
+        refused = {str(message.get("tool_call_id")) for message in answer if message.get("refused")}
+        said = next((content_text(each.get("content")) for each in words if each["role"] == "user"), "")
+        is_corrected = _CORRECTION.match(said) is not None
+        if not refused and not is_corrected:
+            return row
+        calls = [call for step in self._steps(answer, None) for call in step]
+        right = {call.name for step in self._steps(later, None) for call in step if is_corrected}
+        wrong = [call.name for call in calls if (is_corrected or call.id in refused) and call.name not in right]
+        references = [self._context.reference(name, self._offered) for name in wrong if name not in self._unknown]
+        ids = [one for found in references for one in ([found] if isinstance(found, str) else found)]
+        if not ids:
+            raise UnmappedError(CORRECTED)
+        kept = {key: value for key, value in row.items() if key not in ("match", "results", "kind")}
+        negative = {"expected": None, "forbidden": list(dict.fromkeys(ids))}
+        return kept | negative | self._context.common(("corrected",), "negative")
 
     def _refuse_calls_in_text(self, history: Sequence[Message], answer: Sequence[Message]) -> None:
         """Raises `UnmappedError` if a message has its call in its text: what it calls is for the server to say."""
@@ -223,6 +300,10 @@ class _Turns:
             if isinstance(tool_id, str):
                 results[tool_id] = texts[0] if len(texts) == 1 else texts
         return results
+
+
+def _names(step: Sequence[Call]) -> list[str]:
+    return sorted(call.name for call in step)
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,8 @@ class LoggedExchange:
         tool_choice: As in the request; also the older `function_call`.
         id: Of the record; empty if it has none.
         choices: Number of alternative answers in the response; `answer` is the first.
+        own_tools: Names of tools that the agent brings along, such as `Bash`; a catalog need not have them.
+        is_trace: Whether an agent's steps were recorded; then calls of one tool in a row count once.
     """
 
     messages: list[Message]
@@ -57,6 +59,8 @@ class LoggedExchange:
     tool_choice: Any = None
     id: str = ""
     choices: int = 1
+    own_tools: frozenset[str] = frozenset()
+    is_trace: bool = False
 
 
 def looks_like_exchange(data: Any) -> bool:
@@ -69,8 +73,12 @@ def is_batch_response(data: Mapping[str, Any]) -> bool:
     return "custom_id" in data and "response" in data and _find_request(data) is None
 
 
-def read_exchange(data: Any) -> LoggedExchange:
+def read_exchange(data: Any, earlier: Callable[[str], list[Message] | None] = lambda _: None) -> LoggedExchange:
     """Read a record.
+
+    Args:
+        data: The record.
+        earlier: The conversation up to a response of the Responses API, by its id.
 
     Raises:
         BrokenError: it has no known shape, or a mistake.
@@ -79,9 +87,11 @@ def read_exchange(data: Any) -> LoggedExchange:
     request = _find_request(data) if isinstance(data, Mapping) else None
     if request is None or not isinstance(data, Mapping):
         raise BrokenError("no-messages", _NO_CONVERSATION)
-    if request.get("previous_response_id") or request.get("conversation"):
+    previous = request.get("previous_response_id")
+    before = earlier(str(previous)) if previous else []
+    if before is None or request.get("conversation"):
         raise UnmappedError("it goes on from what stands in another record")
-    messages = check_messages(in_roles(request.get("messages")))
+    messages = [*before, *check_messages(in_roles(request.get("messages")))]
     if system_text := content_text(request.get("system") or request.get("instructions")):
         messages = [{"role": "system", "content": system_text}, *messages]
     answer: list[Message] | None = None

@@ -14,8 +14,9 @@ _NAMES = frozenset(
 )
 """Last words of the names of secrets; not `key`, `auth` and `tokens` alone, as in `max_tokens` or an item's key."""
 _PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("auth", "key")})
-_VALUES = re.compile(
+SECRET_VALUES = re.compile(
     r"\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}"
+    r"|glpat-[\w-]{20,}|npm_\w{30,}|hf_\w{30,}|pypi-[\w-]{40,}|[spr]k_(?:live|test)_\w{16,}|ya29\.[\w-]{20,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+|(?:Bearer|Basic) +[\w.~+/=-]{8,})"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",
@@ -37,5 +38,5 @@ def without_secrets(value: Any, name: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [without_secrets(item, name) for item in value]
     if isinstance(value, str):
-        return HIDDEN if value and is_secret_name(name) else _VALUES.sub(HIDDEN, value)
+        return HIDDEN if value and is_secret_name(name) else SECRET_VALUES.sub(HIDDEN, value)
     return value

@@ -1,0 +1,1 @@
+"""What agents and tracers record, as conversations: a reader for each format."""

@@ -1,0 +1,143 @@
+"""Recorded conversations of agents as drafts of cases.
+
+A reader turns the values of a file into exchanges (messages in OpenAI's form, with the tools offered). The rules of
+message logs make cases of them, one for each turn of the user. What an agent carries along is long: of the history
+the last turns are kept, and of a tool's answer the beginning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from toolbelt.evals.cases.case import content_text
+from toolbelt.evals.cases.imports.context import CaseRow, Context
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
+from toolbelt.evals.cases.imports.messages import Message, opening
+from toolbelt.evals.cases.imports.openai_log import exchange_rows
+from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange
+from toolbelt.evals.cases.imports.sources import Record
+from toolbelt.evals.cases.imports.tool_pool import ToolPool
+from toolbelt.evals.cases.imports.traces.conversations import joined
+
+MAX_HISTORY = 32_000
+"""Characters of the messages before a turn, as JSON, that are kept: its last whole turns."""
+MAX_ANSWER = 2_000
+"""Characters of a tool's answer that are kept."""
+SHORTENED = f"of a long history the last turns are kept, {MAX_HISTORY:,} characters"
+CUT = f"of a tool's long answer the first {MAX_ANSWER:,} characters are kept"
+NO_CONVERSATION = "There is no conversation in this file that can be read as this format."
+OTHER_SHAPE = "A record of this file has another shape than its format"
+Read = Callable[[Sequence[Any]], Iterator[LoggedExchange]]
+"""Makes the conversations of a file from its JSON values, in order."""
+
+
+class TraceReader(Protocol):
+    """The module of a format."""
+
+    def recognises(self, data: Any, /) -> bool:
+        """Whether a value of a file looks like this format."""
+        ...
+
+    def read(self, values: Sequence[Any], /) -> Iterator[LoggedExchange]:
+        """The conversations of a file."""
+        ...
+
+
+class TraceFormat:
+    """Reads files of recorded conversations.
+
+    Args:
+        label: The format's name for people.
+        read: Makes conversations.
+    """
+
+    def __init__(self, label: str, read: Read) -> None:
+        self.label = label
+        self._read = read
+
+    def collect_tools(self, record: Record, pool: ToolPool) -> None:
+        """Collect the tools that were offered."""
+        for exchange in self._exchanges(record):
+            if exchange.tools is not None:
+                pool.add_list(exchange.tools)
+
+    def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
+        """The cases of a file; a conversation of which none can be made does not end the others."""
+        for exchange in self._exchanges(record):
+            try:
+                for row in exchange_rows(replace(exchange, is_trace=True), context, record):
+                    yield _shortened(row, exchange, context)
+            except UnmappedError as reason:
+                detail = ": ".join(filter(None, (exchange.id, reason.detail)))
+                context.report.leave_out(record.source, record.line, reason.reason, detail)
+            except BrokenError as error:
+                context.report.add_broken(*error.all_findings(record.source, record.line))
+
+    def finish(self, context: Context) -> None:
+        """Nothing: no file refers to another."""
+
+    def _exchanges(self, record: Record) -> Iterator[LoggedExchange]:
+        try:
+            exchanges = joined([each for each in self._read(record.data) if each.messages])
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            # Formats of others, which change: what a reader relies on is missing or of another kind.
+            raise BrokenError("wrong-type", f"{OTHER_SHAPE} ({type(error).__name__}: {error}).") from None
+        if not exchanges:
+            raise BrokenError("no-messages", NO_CONVERSATION)
+        yield from exchanges
+
+
+def _shortened(row: CaseRow, exchange: LoggedExchange, context: Context) -> CaseRow:
+    unknown = {name for name in exchange.own_tools if not context.knows(name)}
+    if "results" in row:
+        row["results"] = {name: _cut(result, context) for name, result in row["results"].items()}
+    if "messages" not in row:
+        return row
+    messages = [
+        {**message, "content": _cut(message["content"], context)} if message["role"] == "tool" else message
+        for message in _without_calls(row["messages"], unknown, context)
+    ]
+    starts = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    system = [message for message in messages[: starts[0]] if message["role"] in ("system", "developer")]
+    sizes = [len(json.dumps(message)) for message in messages]
+    start = next((start for start in starts if sum(sizes[start:]) <= MAX_HISTORY), starts[-1])
+    if start > starts[0]:
+        context.report.note(SHORTENED)
+    return {key: value for key, value in row.items() if key != "messages"} | opening([*system, *messages[start:]])
+
+
+def _without_calls(messages: Sequence[Message], names: set[str], context: Context) -> Iterator[Message]:
+    """The messages without the calls of these tools and their answers; other calls by the names in the catalog."""
+    gone: set[str] = set()
+    for message in messages:
+        if message["role"] == "tool" and message["tool_call_id"] in gone:
+            continue
+        if calls := message.get("tool_calls"):
+            gone |= {str(call["id"]) for call in calls if call["function"]["name"] in names}
+            kept = [_renamed(call, context) for call in calls if call["function"]["name"] not in names]
+            if not kept and not content_text(message.get("content")):
+                continue
+            others = {key: value for key, value in message.items() if key != "tool_calls"}
+            yield others | ({"tool_calls": kept} if kept else {})
+        else:
+            yield message
+
+
+def _renamed(call: dict[str, Any], context: Context) -> dict[str, Any]:
+    name = call["function"]["name"]
+    tool_id = context.reference(name, None) if context.knows(name) else name
+    if not isinstance(tool_id, str) or tool_id == name:
+        return call
+    return {**call, "function": {**call["function"], "name": context.catalog.wire_names[tool_id]}}
+
+
+def _cut(result: Any, context: Context) -> Any:
+    if isinstance(result, list):
+        return [_cut(one, context) for one in result]
+    if not isinstance(result, str) or len(result) <= MAX_ANSWER:
+        return result
+    context.report.note(CUT)
+    return f"{result[:MAX_ANSWER]}\n[truncated — {len(result)} chars total]"
