@@ -122,6 +122,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.cases.imports.promptfoo_demands": "the label that several demands make; knows no assertion",
     "toolbelt.evals.cases.imports.promptfoo_outputs": "what a script takes from an output; knows no assertion",
     "toolbelt.evals.cases.imports.promptfoo_files": "the files that a configuration names; reads the disk",
+    "toolbelt.evals.cases.imports.redaction": "patterns of what is private; together over 400 lines",
     "toolbelt.evals.cases.lint.literals": "finds literals in a text; knows nothing of cases",
     "toolbelt.evals.cases.lint.similarity": "finds sets of words that are alike; knows nothing of cases",
     "toolbelt.evals.cli.dataset_generate_views": "what is shown, apart from the command",

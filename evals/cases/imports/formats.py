@@ -19,7 +19,17 @@ from toolbelt.evals.cases.imports.openai_log import OpenAILog
 from toolbelt.evals.cases.imports.promptfoo import Promptfoo
 from toolbelt.evals.cases.imports.queries import Queries
 from toolbelt.evals.cases.imports.sources import SourceFile
-from toolbelt.evals.cases.imports.traces import claude_code, codex, langchain, otlp, pydantic_ai
+from toolbelt.evals.cases.imports.traces import (
+    ai_sdk,
+    claude_code,
+    codex,
+    gemini,
+    langchain,
+    langfuse,
+    langsmith,
+    otlp,
+    pydantic_ai,
+)
 from toolbelt.evals.cases.imports.traces.trace_format import TraceFormat, TraceReader
 from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.findings import Finding, Severity
@@ -64,6 +74,10 @@ FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
         "toolbelt-audit": FormatEntry(AuditLogCalls.label, AuditLogCalls.recognises, AuditLogCalls, is_recorded=True),
         "otlp": _trace("traces in OTLP JSON", otlp),
         "codex": _trace("Codex sessions", codex),
+        "langsmith": _trace("runs of LangSmith", langsmith),
+        "langfuse": _trace("observations of Langfuse", langfuse),
+        "gemini": _trace("logs of Gemini", gemini),
+        "ai-sdk": _trace("messages of the AI SDK", ai_sdk),
         "pydantic-ai": _trace("messages of pydantic-ai", pydantic_ai),
         "langchain": _trace("messages of LangChain", langchain),
         "claude-code": _trace("Claude Code sessions", claude_code),

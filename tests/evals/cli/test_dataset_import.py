@@ -30,6 +30,7 @@ def test_E3_an_import_can_be_run_at_once(toolbelt: Toolbelt, project: Path) -> N
             "lines": [],
             "lines_left_off": 0,
             "notes": [],
+            "redacted": {},
         },
     )
     (row,) = rows(project / "mine")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from toolbelt.evals.cases.case import content_text
+from toolbelt.evals.cases.imports.import_report import UnmappedError
 from toolbelt.evals.cases.imports.messages import Message, check_messages
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange
 
@@ -57,21 +59,46 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def joined(exchanges: Sequence[LoggedExchange]) -> list[LoggedExchange]:
-    """As conversations, without those that a later one continues: a request repeats what was said before it."""
+def attempt(make: Callable[[], LoggedExchange]) -> LoggedExchange | UnmappedError:
+    """An exchange, or why none can be made: its response is an error, in pieces, or cut off."""
+    try:
+        return make()
+    except UnmappedError as reason:
+        return reason
+
+
+def joined(
+    found: Iterable[LoggedExchange | UnmappedError],
+) -> tuple[list[LoggedExchange], list[UnmappedError]]:
+    """Conversations, without those that a later one continues, as a request repeats what was said before it.
+
+    Returns:
+        The conversations, and why others are none.
+    """
+    whole, left_out = [], []
+    for each in found:
+        one = each if isinstance(each, UnmappedError) else attempt(partial(_whole, each))
+        if isinstance(one, UnmappedError):
+            left_out.append(one)
+        elif one.messages:
+            whole.append(one)
     kept: list[LoggedExchange] = []
     prefixes: set[int] = set()
-    for exchange in reversed(exchanges):
-        messages = check_messages([*exchange.messages, *(exchange.answer or ())])
+    for exchange in reversed(whole):
         key, keys = 0, set()
-        for message in messages:
+        for message in exchange.messages:
             if message["role"] not in ("system", "developer"):
                 key = hash((key, _key(message)))
                 keys.add(key)
         if key not in prefixes:
-            kept.append(replace(exchange, messages=messages, answer=None))
+            kept.append(exchange)
         prefixes |= keys
-    return kept[::-1]
+    return kept[::-1], left_out
+
+
+def _whole(exchange: LoggedExchange) -> LoggedExchange:
+    messages = [*exchange.messages, *(exchange.answer or ())]
+    return replace(exchange, messages=check_messages(messages) if messages else [], answer=None, is_trace=True)
 
 
 def _key(message: Message) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from toolbelt.evals.cases.case import content_text
@@ -30,7 +29,7 @@ SHORTENED = f"of a long history the last turns are kept, {MAX_HISTORY:,} charact
 CUT = f"of a tool's long answer the first {MAX_ANSWER:,} characters are kept"
 NO_CONVERSATION = "There is no conversation in this file that can be read as this format."
 OTHER_SHAPE = "A record of this file has another shape than its format"
-Read = Callable[[Sequence[Any]], Iterator[LoggedExchange]]
+Read = Callable[[Sequence[Any]], Iterator[LoggedExchange | UnmappedError]]
 """Makes the conversations of a file from its JSON values, in order."""
 
 
@@ -41,7 +40,7 @@ class TraceReader(Protocol):
         """Whether a value of a file looks like this format."""
         ...
 
-    def read(self, values: Sequence[Any], /) -> Iterator[LoggedExchange]:
+    def read(self, values: Sequence[Any], /) -> Iterator[LoggedExchange | UnmappedError]:
         """The conversations of a file."""
         ...
 
@@ -60,15 +59,18 @@ class TraceFormat:
 
     def collect_tools(self, record: Record, pool: ToolPool) -> None:
         """Collect the tools that were offered."""
-        for exchange in self._exchanges(record):
+        for exchange in self._exchanges(record)[0]:
             if exchange.tools is not None:
                 pool.add_list(exchange.tools)
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
         """The cases of a file; a conversation of which none can be made does not end the others."""
-        for exchange in self._exchanges(record):
+        exchanges, left_out = self._exchanges(record)
+        for reason in left_out:
+            context.report.leave_out(record.source, record.line, reason.reason, reason.detail)
+        for exchange in exchanges:
             try:
-                for row in exchange_rows(replace(exchange, is_trace=True), context, record):
+                for row in exchange_rows(exchange, context, record):
                     yield _shortened(row, exchange, context)
             except UnmappedError as reason:
                 detail = ": ".join(filter(None, (exchange.id, reason.detail)))
@@ -79,15 +81,15 @@ class TraceFormat:
     def finish(self, context: Context) -> None:
         """Nothing: no file refers to another."""
 
-    def _exchanges(self, record: Record) -> Iterator[LoggedExchange]:
+    def _exchanges(self, record: Record) -> tuple[list[LoggedExchange], list[UnmappedError]]:
         try:
-            exchanges = joined([each for each in self._read(record.data) if each.messages])
+            exchanges, left_out = joined(self._read(record.data))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             # Formats of others, which change: what a reader relies on is missing or of another kind.
             raise BrokenError("wrong-type", f"{OTHER_SHAPE} ({type(error).__name__}: {error}).") from None
-        if not exchanges:
+        if not exchanges and not left_out:
             raise BrokenError("no-messages", NO_CONVERSATION)
-        yield from exchanges
+        return exchanges, left_out
 
 
 def _shortened(row: CaseRow, exchange: LoggedExchange, context: Context) -> CaseRow:

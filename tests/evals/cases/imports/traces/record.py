@@ -1,4 +1,5 @@
 # mypy: ignore-errors
+# ruff: noqa: PERF401
 """Records a conversation with each real client, for the tests of its format.
 
     python3 -m venv VENV && VENV/bin/pip install -r requirements.txt
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -116,7 +118,7 @@ def pydantic_ai(url: str) -> None:
     _write_otlp("otlp_pydantic_ai.jsonl", spans)
 
 
-def langchain(url: str) -> None:
+def langchain(url: str, callbacks: Any = None) -> None:
     """Messages of an agent: `messages_to_dict`, and `dumps` of `langchain_core.load`."""
     from langchain.agents import create_agent
     from langchain_core.load import dumps
@@ -147,9 +149,82 @@ def langchain(url: str) -> None:
     agent = create_agent(model, tools, system_prompt=SYSTEM, middleware=[failures])
     messages: Any = []
     for query in QUERIES:
-        messages = agent.invoke({"messages": [*messages, {"role": "user", "content": query}]})["messages"]
+        messages = agent.invoke(
+            {"messages": [*messages, {"role": "user", "content": query}]}, {"callbacks": callbacks}
+        )["messages"]
+    if callbacks:
+        return
     _write("langchain_dict.json", json.dumps(messages_to_dict(messages), indent=1))
     _write("langchain_dumps.json", dumps(messages, pretty=True))
+
+
+def langsmith(url: str) -> None:
+    """Runs of a LangChain agent, as `Client.list_runs` has them: flat, each as `model_dump`."""
+    from langchain_core.load import dumpd
+    from langchain_core.tracers.langchain import LangChainTracer
+    from langsmith import Client
+
+    runs: dict[Any, Any] = {}
+
+    class Kept(LangChainTracer):
+        def _persist_run_single(self, run: Any) -> None:
+            runs[run.id] = run
+
+        def _update_run_single(self, run: Any) -> None:
+            runs[run.id] = run
+
+    tracer = Kept(client=Client(api_url="http://127.0.0.1:9", api_key="test", auto_batch_tracing=False))
+    langchain(url, callbacks=[tracer])
+    left_out = {"child_runs", "parent_run", "serialized", "ls_client", "client", "events", "attachments"}
+    dumped = [run.model_dump(mode="python", exclude=left_out) for run in runs.values()]
+    _write(
+        "langsmith.jsonl",
+        "\n".join(
+            json.dumps(run, default=lambda v: dumpd(v) if hasattr(v, "lc_attributes") else str(v)) for run in dumped
+        ),
+    )
+
+
+def langfuse(url: str) -> None:
+    """Generations of chats with OpenAI's client, as Langfuse's API has them: its SDK's own type, as JSON Lines."""
+    from datetime import UTC, datetime, timedelta
+
+    from langfuse.api import ObservationV2
+    from openai import OpenAI
+
+    client = OpenAI(base_url=f"{url}/v1", api_key="test")
+    tools: Any = [{"type": "function", "function": tool} for tool in TOOLS]
+    messages: list[Any] = [{"role": "system", "content": SYSTEM}]
+    written = []
+    for query in QUERIES:
+        messages.append({"role": "user", "content": query})
+        while True:
+            reply = client.chat.completions.create(model="gpt-6-luna", messages=messages, tools=tools)
+            message = reply.choices[0].message.model_dump(exclude_none=True)
+            start = datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=len(written))
+            known = dict.fromkeys(ObservationV2.model_fields)
+            observation = ObservationV2.model_construct(
+                **known
+                | {
+                    "id": f"observation-{len(written)}",
+                    "trace_id": "trace-1",
+                    "type": "GENERATION",
+                    "name": "OpenAI-generation",
+                    "start_time": start,
+                    "end_time": start,
+                    "level": "DEFAULT",
+                    "model": "gpt-6-luna",
+                    "input": {"messages": list(messages), "tools": tools},
+                    "output": message,
+                }
+            )
+            written.append(observation.model_dump(mode="json", by_alias=True))
+            messages.append(message)
+            for call in reply.choices[0].message.tool_calls or ():
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": _answer_of(call.function)})
+            if not reply.choices[0].message.tool_calls:
+                break
+    _write("langfuse.jsonl", _lines(written))
 
 
 def _provider(make: Any) -> tuple[Any, Any]:
@@ -254,6 +329,13 @@ def gemini(url: str) -> None:
     _write("gemini.jsonl", _lines(written))
 
 
+def ai_sdk(url: str) -> None:
+    """Messages of the AI SDK: record.mjs, beside whose `node_modules` it must be run (`AI_SDK`: a copy of it there)."""
+    script = os.environ.get("AI_SDK", "record.mjs")
+    arguments = [url, str(FIXTURES), SYSTEM, json.dumps(QUERIES), json.dumps(TOOLS)]
+    subprocess.run(["node", script, *arguments], check=True)
+
+
 RECORDERS = {
     "responses": responses,
     "responses_chain": responses_chain,
@@ -261,6 +343,9 @@ RECORDERS = {
     "langchain": langchain,
     "otlp_openai": otlp_openai,
     "gemini": gemini,
+    "langsmith": langsmith,
+    "langfuse": langfuse,
+    "ai_sdk": ai_sdk,
 }
 
 if __name__ == "__main__":
