@@ -138,7 +138,6 @@ SIBLING_ONLY = {
     "toolbelt.evals.probing.judging": "judges a reply; the scripts make the requests",
     "toolbelt.evals.retrieval.compute": "means and differences of scores; knows nothing of datasets and rankers",
     "toolbelt.evals.running.grouped_writes": "many rows, one transaction; together over 400 lines",
-    "toolbelt.evals.responses.keys": "what a request is known by; documented for other programs",
     "toolbelt.evals.running.schema": "the tables of a store; docs/data.md describes them column by column",
     "toolbelt.evals.running.stored_shards": "which shards belong together; with the merge over 400 lines",
     "toolbelt.evals.scoring.bfcl": "compares arguments as BFCL does",

@@ -39,7 +39,7 @@ from toolbelt.stores.files import make_way_for, write_text
 
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 _LIMITS = (
-    *("margin", "measure", "min_accuracy", "max_token_increase", "max_cost_increase", "min_sample_size"),
+    *("margin", "max_lost", "measure", "min_accuracy", "max_token_increase", "max_cost_increase", "min_sample_size"),
     *("response_max_age", "allow_mixed"),
 )
 _VERDICT_FLAGS = ("baseline", *_LIMITS, "arms", "top_up")
@@ -63,6 +63,7 @@ _SECTIONS = {
     epilog=examples(
         "toolbelt eval gate --baseline reports/baseline.json --margin 0.02",
         "toolbelt eval gate latest --baseline reports/baseline.json --max-token-increase 0.1 --junit gate.xml",
+        "toolbelt eval gate --baseline reports/baseline.json --max-lost 0",
         "toolbelt eval gate --min-accuracy 0.9 --arm tiered",
         "toolbelt eval gate --baseline reports/three-epochs.json --top-up --max-cost 3",
     ),
@@ -81,6 +82,13 @@ _SECTIONS = {
     default=Measure.ACCURACY.value,
     show_default=True,
     help="What margin and least share are of: the right tools by name, or arguments, too.",
+)
+@option(
+    "--max-lost",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Cases of an arm that may be lost: right in the baseline and not now. They decide where the cases are too few "
+    "for the margin.",
 )
 @option("--min-accuracy", type=FiniteRange(min=0, max=1), metavar="X", help="Share that each arm must reach.")
 @option(
@@ -139,6 +147,7 @@ def gate(
     name: str,
     baseline: str | None,
     margin: float,
+    max_lost: int | None,
     measure: str,
     min_accuracy: float | None,
     max_token_increase: float | None,
@@ -165,6 +174,7 @@ def gate(
         *(margin, Measure(measure), min_accuracy, max_token_increase, max_cost_increase, min_sample_size),
         response_max_age_days=response_max_age,
         allow_mixed=allow_mixed,
+        max_lost=max_lost,
     )
     if baseline is None:
         _refuse_without_baseline(limits, top_up=top_up)
@@ -213,7 +223,7 @@ def _refuse_asking(name: str, *, top_up: bool) -> None:
 def _refuse_without_baseline(limits: Limits, *, top_up: bool) -> None:
     if top_up:
         raise ToolbeltError("--top-up asks as many epochs as the baseline has; name one with --baseline.")
-    for flag in ("max_token_increase", "max_cost_increase"):
+    for flag in ("max_lost", "max_token_increase", "max_cost_increase"):
         if getattr(limits, flag) is not None:
             raise ToolbeltError(f"--{flag.replace('_', '-')} compares with a baseline; name one with --baseline.")
     if limits.min_accuracy is None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from toolbelt.evals.conversation import Conversation, Reply
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, Offered
+from toolbelt.evals.responses.response import digest_answer
+from toolbelt.providers.chat import Sampling
 from toolbelt.providers.chat_body import choice_field, sampling_fields
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
@@ -35,14 +39,15 @@ def make_key(model: str, origin: str, request: Request, api: str = "") -> str:
     """
     body: dict[str, Any] = {"model": model, "messages": request.messages, **sampling_fields(request.sampling)}
     if request.offer.tools:
-        body["tools"] = _digest_tools(request.offer)
+        body["tools"] = digest_tools(request.offer)
         if request.sampling.tool_choice is not None:
             body["tool_choice"] = choice_field(request.sampling.tool_choice)
     content = {"epoch": request.epoch, "origin": origin, "request": body} | ({"api": api} if api else {})
     return hashlib.sha256(_canonical(content)).hexdigest()
 
 
-def _digest_tools(offer: Offer) -> str:
+def digest_tools(offer: Offer) -> str:
+    """SHA-256 of the definitions that are offered, in their order; 64 hexadecimal digits."""
     digest = _offers.get(offer)
     if digest is None:
         digest = hashlib.sha256(b"".join(map(_digest_definition, offer.tools))).hexdigest()
@@ -57,6 +62,33 @@ def _digest_definition(offered: Offered) -> bytes:
             _definitions.clear()
         digest = _definitions[offered] = hashlib.sha256(_canonical(offered.definition)).digest()
     return digest
+
+
+def digest_exchange(
+    model: str, sampling: Sampling, conversation: Conversation, offers: Sequence[Offer], replies: Sequence[Reply]
+) -> str:
+    """A digest of all requests of a trial and their answers; 16 hexadecimal digits.
+
+    Another trial has the same where it was asked the same, and answered the same, to the letter (rule V3). Ids of calls
+    are left out, which many providers draw anew each time.
+
+    Args:
+        model: As named on the command line.
+        sampling: How it is asked.
+        conversation: At the end of the trial.
+        offers: Of the tools, one a request; also of one that was not sent, as it does not fit.
+        replies: What the model answered.
+    """
+    content = {
+        "model": model,
+        "epoch": conversation.epoch,
+        "opening": conversation.opening,
+        "sampling": {**sampling_fields(sampling), "tool_choice": sampling.tool_choice},
+        "tools": [digest_tools(offer) for offer in offers],
+        "replies": [digest_answer(reply) for reply in replies],
+        "results": [[*exchange.answers, exchange.follow_up] for exchange in conversation.exchanges],
+    }
+    return hashlib.sha256(_canonical(content)).hexdigest()[:16]
 
 
 def _canonical(value: Any) -> bytes:

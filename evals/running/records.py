@@ -166,6 +166,10 @@ class TrialRecord:
     reasoning_tokens: int | None = field(
         default=None, metadata=described("of the answers, spent on reasoning, as reported", "tokens")
     )
+    exchange: str = field(
+        default="",
+        metadata=described("digest of its requests and their answers; empty where it ended with an error"),
+    )
 
 
 TRIAL_COLUMNS = ", ".join(each.name for each in fields(TrialRecord))

@@ -12,7 +12,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.stores.sqlite_files import READ_ONLY
 
-VERSION = 8
+VERSION = 9
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
@@ -146,7 +146,8 @@ _SQL_TYPES = {
 
 def _trials_table() -> str:
     columns = "".join(
-        f"    {field.name} {_SQL_TYPES[str(field.type)]},  -- {field.metadata['meaning']}\n"
+        f"    {field.name} {_SQL_TYPES[str(field.type)]}{' DEFAULT ' + repr('') if field.default == '' else ''},"
+        f"  -- {field.metadata['meaning']}\n"
         for field in fields(TrialRecord)
     )
     return f"""
@@ -162,29 +163,32 @@ TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
 _ADD = "ALTER TABLE {} ADD COLUMN {} INTEGER;\n"
 _REASONING = "".join(_ADD.format(table, "reasoning_tokens") for table in ("requests", "trials"))
 _PROBE_REASONING = "".join(_ADD.format(table, "reasoning_tokens") for table in ("probe_checks", "probe_requests"))
+_EXCHANGE = "ALTER TABLE trials ADD COLUMN exchange TEXT NOT NULL DEFAULT '';\n"
 _RANK, _SAME_AS = (_ADD.format("trials", column) for column in ("rank", "same_as"))
 ADDED: Mapping[int, str] = MappingProxyType(
     {
-        3: _PROBES + _RESPONSES + _RANK + _SAME_AS + _REASONING,
-        4: _RESPONSES + _RANK + _SAME_AS + _REASONING + _PROBE_REASONING,
-        5: _RANK + _SAME_AS + _REASONING + _PROBE_REASONING,
-        6: _SAME_AS + _REASONING + _PROBE_REASONING,
-        7: _REASONING + _PROBE_REASONING,
+        3: _PROBES + _RESPONSES + _RANK + _SAME_AS + _REASONING + _EXCHANGE,
+        4: _RESPONSES + _RANK + _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE,
+        5: _RANK + _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE,
+        6: _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE,
+        7: _REASONING + _PROBE_REASONING + _EXCHANGE,
+        8: _EXCHANGE,
     }
 )
 """For each earlier version, what turns its file into one of this version; existing content is not changed."""
 _VIEW = "CREATE TEMP VIEW {0} AS SELECT *, {1} NULL AS reasoning_tokens FROM main.{0};\n"
 _REQUESTS_VIEW = _VIEW.format("requests", "")
 _PROBE_VIEWS = _VIEW.format("probe_checks", "") + _VIEW.format("probe_requests", "")
-_RANK_VIEW = _VIEW.format("trials", "NULL AS rank, NULL AS same_as,")
+_RANK_VIEW = _VIEW.format("trials", "NULL AS rank, NULL AS same_as, '' AS exchange,")
 _RESPONSES_IN_MEMORY = _RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _IN_MEMORY: Mapping[int, str] = MappingProxyType(
     {
         3: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW,
         4: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS,
         5: _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS,
-        6: _VIEW.format("trials", "NULL AS same_as,") + _REQUESTS_VIEW + _PROBE_VIEWS,
-        7: _VIEW.format("trials", "") + _REQUESTS_VIEW + _PROBE_VIEWS,
+        6: _VIEW.format("trials", "NULL AS same_as, '' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS,
+        7: _VIEW.format("trials", "'' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS,
+        8: "CREATE TEMP VIEW trials AS SELECT *, '' AS exchange FROM main.trials;\n",
     }
 )
 """Likewise, for a file that can only be read: what queries of runs lack is there, and empty."""

@@ -15,6 +15,7 @@ from toolbelt.evals.cases.case import Case, find_rank, is_covered
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer, ToolRenderer
+from toolbelt.evals.responses.keys import digest_exchange
 from toolbelt.evals.running.client import NotRecorded, RetryingClient, Unanswered
 from toolbelt.evals.running.overflow import FitGuard, describe_overflow
 from toolbelt.evals.running.plan import Trial
@@ -189,6 +190,7 @@ class TrialRunner:
             retries=state.retries,
             latency_seconds=state.latency_seconds,
             cost_usd=state.cost_usd,
+            exchange="" if score.outcome is Outcome.ERROR else state.exchange,
         )
 
 
@@ -207,6 +209,14 @@ class TrialState:
     latency_seconds: float = 0.0
     cost_usd: float | None = 0.0
     _called: Counter[str] = field(default_factory=Counter)
+    _offers: list[Offer] = field(default_factory=list)
+    _replies: list[Reply] = field(default_factory=list)
+
+    @property
+    def exchange(self) -> str:
+        """Digest of the requests and their answers."""
+        model = self.trial_runner.client.model.name
+        return digest_exchange(model, self.sampling, self.conversation, self._offers, self._replies)
 
     async def run(self, trial: int, earlier: Mapping[int, Attempts]) -> tuple[Ending, str]:
         """Run to the end; returns why it ended, and the failure's message if it failed."""
@@ -214,6 +224,7 @@ class TrialState:
         for number in range(self.trial_runner.request_limit):
             ask_toolset, toolset = self.trial_runner.ask_toolset, self.trial_runner.toolset
             offer = await ask_toolset(toolset.offer, self.case, self.conversation)
+            self._offers.append(offer)
             if fit_guard is not None and (refusal := fit_guard.find_overflow(offer)) is not None:
                 self.meter.turn_away(offer)
                 ending = Ending.TOO_MANY_TOOLS if refusal.surplus else Ending.CONTEXT_OVERFLOW
@@ -264,6 +275,7 @@ class TrialState:
         self._book(attempts)
         self.latency_seconds += reply.latency_seconds
         self.meter.usages.append(reply.usage)
+        self._replies.append(reply)
         return reply
 
     def _book(self, attempts: Attempts) -> None:

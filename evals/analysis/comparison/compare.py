@@ -189,7 +189,11 @@ def compare_arms(
     settings = IntervalSettings(margin, level, seed, resamples)
     findings = []
     for arms, (before, after, cases) in zip(pairing.pairs, _read_pairs(old, new, pairing), strict=True):
-        is_same = pairing.is_within and isinstance(old, StoredRun) and old.has_same_requests(*arms)
+        if pairing.is_within:
+            is_same = isinstance(old, StoredRun) and old.has_same_requests(*arms)
+        else:
+            exchange = old.find_exchange(arms[0])
+            is_same = bool(exchange) and exchange == new.find_exchange(arms[1])
         findings.append(
             _examine_pair(
                 before,

@@ -17,8 +17,7 @@ LEVEL = 0.95
 
 def find_margin(side: SideInfo, margin: float | None) -> float:
     """The margin that a side is judged by: the one given, else the side's own, else two points."""
-    own = MARGIN if side.margin is None else side.margin
-    return own if margin is None else margin
+    return margin if margin is not None else MARGIN if side.margin is None else side.margin
 
 
 class Measure(StrEnum):
@@ -60,6 +59,7 @@ class Contrast:
         clusters: How many clusters of cases those are.
         too_long: How many of those were too long for either arm and count as not right.
         worst_low: Lower bound if all that failed or was not run were lost; `None` where nothing was.
+        is_same: Whether both sent the same requests and have the same answers: then neither is worse (rule V3).
         planned: How many each arm was to be asked; 0 where that is unknown.
         unanswered: Of how many of those a trial of either arm ended with an error or has not been run.
         differing: In how many of the cases the arms differ; `None` without figures, and of an amount.
@@ -88,6 +88,7 @@ class Contrast:
     reasons: tuple[Reason, ...] = ()
     too_long: int = 0
     worst_low: float | None = None
+    is_same: bool = False
 
     @property
     def is_surely_more(self) -> bool:
@@ -120,8 +121,7 @@ class LeftOutFlips:
     """Cases that differ alike, and are counted where a comparison has too many to keep each.
 
     Attributes:
-        old: The attempt of the old arm, as in `Flip`, without tokens, requests, cost and time.
-        new: Likewise, of the new arm.
+        old: The attempt of the old arm, as in `Flip`, without tokens, requests, cost and time; `new` likewise.
         is_worse: Whether the new arm does worse.
         cases: How many.
     """

@@ -106,6 +106,7 @@ def _figures(contrast: Contrast, comparison: Comparison) -> dict[str, Any]:
         "clusters": contrast.clusters,
         "wanted_cases": wanted_cases(contrast, comparison.margin, comparison.level),
         "method": contrast.method,
+        "same_requests": contrast.is_same,
         "reasons": [describe_reason(reason) for reason in contrast.reasons],
     }
 

@@ -235,8 +235,10 @@ def _judge(
                 reason = UncertainLoss(contrast.p_value, p, tests)
         elif (doubt := _doubt(finding, verdict, margin, least_sure, significant)) is not None:
             verdict, reason = Verdict.INSUFFICIENT_DATA, doubt
-        if finding.is_same:
+        # Where the same answers are graded otherwise now, some cases differ.
+        if finding.is_same and not contrast.differing:
             verdict, reason = Verdict.NO_REGRESSION, None
+            contrast = replace(contrast, is_same=True)
     return replace(contrast, adjusted_p=p, verdict=verdict, reasons=() if reason is None else (reason,))
 
 

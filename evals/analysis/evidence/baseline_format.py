@@ -276,7 +276,8 @@ def _check_arms(arms: Sequence[Section]) -> None:
     for place, arm in enumerate(arms):
         if arm.read_mapping() is None:
             continue
-        _check_keys(arm, (*_NAMES, *FIGURES), "arm")
+        _check_keys(arm, (*_NAMES, *FIGURES), "arm", optional=("exchange",))
+        arm.read_text("exchange")
         names = [arm.read_text(name, blank=name in ("variant", "tokenizer")) for name in _NAMES]
         key = tuple(name for name in names[:3] if name is not None)
         if len(key) < 3:

@@ -11,6 +11,8 @@ The file is JSON (`baseline.schema.json` in `toolbelt.evals.exports`), made so t
   `missing` and `surplus` tools, and `called` where that differs from `surplus`.
 - `tools` has digests of the definition of each tool, a line each: of its description, and of the rest. It is left out
   in baselines of runs that do not keep them.
+- `exchange` of an arm is a digest of all its requests and their answers: where a run has the same, nothing changed. It
+  is left out in baselines of runs that do not keep it.
 - `responses` in the head: of each model whose responses were recorded or reused (`--response-cache`), how many there
   are, when they were given, and by what. In a case's line, `responses` has a digest for each arm: of the requests and
   answers, and not of when they were given.
@@ -78,6 +80,7 @@ class Baseline:
         self._arms = tuple(
             ArmName(arm["model"], arm["toolset"], arm["variant"], arm["tokenizer"]) for arm in head["arms"]
         )
+        self._exchanges: tuple[str, ...] = tuple(arm.get("exchange", "") for arm in head["arms"])
         self._figures: tuple[Mapping[str, Any], ...] = tuple(
             {key: value for key, value in arm.items() if key in FIGURES} for arm in head["arms"]
         )
@@ -114,6 +117,10 @@ class Baseline:
     def figures(self) -> tuple[Mapping[str, Any], ...]:
         """The figures of each arm, see `baseline_format.arm_figures`."""
         return self._figures
+
+    def find_exchange(self, arm: int) -> str:
+        """Digest of the requests and the answers of all trials of an arm; empty where one is not known (rule V3)."""
+        return self._exchanges[arm]
 
     def read(self, arm: int) -> CaseTable:
         """Every case of the arm by its id, in the order asked; that of the last arm is kept."""

@@ -47,6 +47,7 @@ class BaselineLines(Iterable[str]):
             heads.append(
                 {"model": name.model, "toolset": name.toolset, "variant": name.variant, "tokenizer": name.tokenizer}
                 | arm_figures(self._add(cases))
+                | ({"exchange": exchange} if (exchange := side.find_exchange(arm)) else {})
             )
         self._head = [
             "{",

@@ -231,3 +231,7 @@ class Side(Protocol):
             arm: 0-based position among `arms`.
         """
         ...
+
+    def find_exchange(self, arm: int) -> str:
+        """Digest of the requests and the answers of all trials of an arm; empty where one is not known (rule V3)."""
+        ...

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolbelt.evals.analysis.evidence.case_table import CaseTable, TableBuilder
 from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, SequentialInfo, SideInfo, TopUpInfo
-from toolbelt.evals.analysis.summary.responses import read_answers, read_responses
+from toolbelt.evals.analysis.summary.responses import digest_texts, read_answers, read_responses
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.store import RunRow, RunStore
@@ -110,6 +110,14 @@ class StoredRun:
             ways = [(self._run, old, new), (self._run, new, old)]
             counts = [self._connection.execute(query, way).fetchone() for way in ways]
         return all(trials and trials == same for trials, same in counts)
+
+    def find_exchange(self, arm: int) -> str:
+        """Digest of the requests and the answers of all trials of an arm; empty where one is not known (rule V3)."""
+        query = "SELECT exchange FROM trials WHERE run = ? AND arm = ? ORDER BY case_id, epoch"
+        with read_snapshot(self._connection):
+            found = [exchange for (exchange,) in self._connection.execute(query, (self._run, arm))]
+        planned = self._about.cases * self._about.epochs_of(self._arms[arm])
+        return digest_texts(found) if len(found) == planned and all(found) else ""
 
     def _read(self, arm: int, before: CaseTable | None) -> CaseTable:
         epochs = self._about.epochs_of(self._arms[arm])

@@ -159,6 +159,7 @@ class ShareChange:
         margin: What may be lost, a fraction.
         left_out: Counts of other cases that differ, where they are too many to keep each.
         is_run: Whether every trial has been run; what is to be done otherwise is a note of the whole run.
+        max_lost: Cases that may be lost, where that decides what the interval leaves open; `None` for the margin alone.
     """
 
     contrast: Contrast
@@ -167,12 +168,28 @@ class ShareChange:
     margin: float
     left_out: tuple[LeftOutFlips, ...] = ()
     is_run: bool = True
+    max_lost: int | None = None
 
     @property
     def is_known(self) -> bool:
         """Whether there are figures, so that the margin decides."""
         contrast = self.contrast
         return None not in (contrast.difference, contrast.low, contrast.high, contrast.old, contrast.new)
+
+
+@dataclass(frozen=True, slots=True)
+class LostCases:
+    """Cases that were right and are not, or are right in fewer epochs.
+
+    Attributes:
+        lost: How many.
+        in_doubt: Further ones that were not scored in both, so that they may be.
+        tolerated: How many may be.
+    """
+
+    lost: int
+    in_doubt: int
+    tolerated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,5 +224,5 @@ RunReason = (
     | CheckedArms
     | RecordedUse
 )
-ArmReason = SampleSize | NewOverflows | FitCounts | UnfitBefore | ShareChange | MinimumShare | AmountChange
+ArmReason = SampleSize | NewOverflows | FitCounts | UnfitBefore | ShareChange | LostCases | MinimumShare | AmountChange
 CheckReason = RunReason | ArmReason

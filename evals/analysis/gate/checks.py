@@ -14,6 +14,7 @@ from toolbelt.evals.analysis.gate.check_reasons import (
     CheckReason,
     DraftCases,
     FinishedTrials,
+    LostCases,
     MinimumShare,
     NewOverflows,
     NotComparable,
@@ -116,12 +117,14 @@ def check_limits(figures: tuple[ArmFigures, ...], limits: Limits, comparison: Co
         for pair in pairs:
             check = _check_share(pair, limits, comparison.new.epochs_of(pair.new))
             yield _with_cases(check, pair.contrast(limits.measure))
+    if (tolerated := limits.max_lost) is not None:
+        yield from (_check_lost(pair, limits.measure, tolerated) for pair in pairs)
     if (least := limits.min_accuracy) is not None:
         yield from (_check_min_share(arm, limits.measure, least) for arm in figures)
-    if (tolerated := limits.max_token_increase) is not None:
-        yield from (_check_increase("tokens", pair, Measure.PROMPT_TOKENS, tolerated) for pair in pairs)
-    if (tolerated := limits.max_cost_increase) is not None:
-        yield from (_check_increase("cost", pair, Measure.COST_USD, tolerated) for pair in pairs)
+    if (growth := limits.max_token_increase) is not None:
+        yield from (_check_increase("tokens", pair, Measure.PROMPT_TOKENS, growth) for pair in pairs)
+    if (growth := limits.max_cost_increase) is not None:
+        yield from (_check_increase("cost", pair, Measure.COST_USD, growth) for pair in pairs)
 
 
 def _check_sample_size(arm: ArmFigures, pairs: tuple[ArmComparison, ...], least: int) -> GateCheck:
@@ -165,12 +168,29 @@ def _check_share(pair: ArmComparison, limits: Limits, epochs: int) -> GateCheck:
     name = limits.measure.value
     if pair.unfit is not None:
         return GateCheck(name, PASS, UnfitBefore(pair.unfit, limits.measure), arm, limit=-margin)
-    reason = ShareChange(contrast, pair.flips, epochs, margin, pair.left_out, is_run=not pair.fit.unrun)
+    reason = ShareChange(
+        contrast, pair.flips, epochs, margin, pair.left_out, is_run=not pair.fit.unrun, max_lost=limits.max_lost
+    )
     if not reason.is_known:
         return GateCheck(name, UNSURE, reason, arm, limit=-margin)
     # What no longer fits has a check of its own: here it is a case that is not scored.
     verdict = contrast.verdict or UNSURE
+    if verdict is UNSURE and limits.max_lost is not None:
+        verdict = _check_lost(pair, limits.measure, limits.max_lost).verdict
     return GateCheck(name, verdict, reason, arm, contrast.difference, contrast.low, contrast.high, -margin)
+
+
+def _check_lost(pair: ArmComparison, measure: Measure, tolerated: int) -> GateCheck:
+    """By the number of cases alone, whatever there is to be concluded of further ones."""
+    if pair.unfit is not None:
+        return GateCheck("max-lost", PASS, UnfitBefore(pair.unfit, measure), pair.new, 0, limit=tolerated)
+    contrast, lost = pair.contrast(measure), pair.flip_counts.worse
+    in_doubt = contrast.planned - contrast.cases if contrast.difference is not None else contrast.planned
+    in_doubt = max(in_doubt, contrast.unanswered)
+    verdict = FAIL if lost > tolerated else PASS if lost + in_doubt <= tolerated else UNSURE
+    reason = LostCases(lost, in_doubt, tolerated)
+    check = GateCheck("max-lost", verdict, reason, pair.new, lost, lost, lost + in_doubt, tolerated)
+    return _with_cases(check, contrast)
 
 
 def _with_cases(check: GateCheck, contrast: Contrast) -> GateCheck:

@@ -157,6 +157,10 @@ class _ChosenArms:
         """Every case of which a trial of the arm has finished."""
         return self._side.read(self._places[arm])
 
+    def find_exchange(self, arm: int) -> str:
+        """Digest of the requests and the answers of all trials of the arm; empty where one is not known."""
+        return self._side.find_exchange(self._places[arm])
+
 
 def _find_lost_tools(comparison: Comparison | None, run: Side) -> Iterator[LostTool]:
     """Arm by arm, the tool with the most cases first; none in a baseline, which lacks the calls of right trials."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import assert_never
 
-from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure
+from toolbelt.evals.analysis.comparison.comparison import FitCounts, Measure, count_changes
 from toolbelt.evals.analysis.comparison.comparison_text import count_fitting, describe_advice
 from toolbelt.evals.analysis.comparison.flip_text import count_flips, describe_flips
 from toolbelt.evals.analysis.comparison.number_format import format_bounds, format_change, format_margin, format_points
@@ -20,6 +20,7 @@ from toolbelt.evals.analysis.gate.check_reasons import (
     CheckedArms,
     DraftCases,
     FinishedTrials,
+    LostCases,
     MinimumShare,
     NewOverflows,
     NotComparable,
@@ -225,6 +226,8 @@ def _describe_arm_reason(reason: ArmReason, verdict: Verdict) -> str:
             return _unfit_before(reason)
         case ShareChange():
             return _share_change(reason)
+        case LostCases():
+            return _lost_cases(reason)
         case MinimumShare():
             return _minimum(reason, verdict)
         case AmountChange():
@@ -300,9 +303,34 @@ def _share_change(reason: ShareChange) -> str:
         f"{shares} ({format_bounds(low, high, margin)}{over}), margin {format_margin(margin)}",
         describe_flips(reason.flips, reason.epochs, reason.left_out),
     ]
-    if contrast.verdict not in (Verdict.NO_REGRESSION, Verdict.REGRESSION):
-        parts += [*map(_clause, contrast.reasons), describe_advice([contrast], margin) if reason.is_run else ""]
+    if contrast.is_same:
+        parts.append("requests and answers are those of the baseline, so nothing is worse, however few the cases")
+    elif contrast.verdict not in (Verdict.NO_REGRESSION, Verdict.REGRESSION):
+        if reason.max_lost is not None:
+            return "; ".join(filter(None, [*parts, "the interval leaves it open, and --max-lost decides"]))
+        parts += map(_clause, contrast.reasons)
+        if reason.is_run:
+            parts += [describe_advice([contrast], margin), _other_ways(reason)]
     return "; ".join(filter(None, parts))
+
+
+def _other_ways(reason: ShareChange) -> str:
+    """What would decide without more cases; empty where answers are missing, which come first."""
+    contrast = reason.contrast
+    if contrast.unanswered:
+        return ""
+    lost = count_changes(reason.flips, reason.left_out).worse
+    decides = f"without more cases: --max-lost {lost} passes as long as no {'other ' if lost else ''}case is lost"
+    if not contrast.differing or cannot_pass(contrast, reason.margin):
+        return decides
+    return f"{decides}; or, if the model answers now one way, now another, a baseline of more epochs and --top-up"
+
+
+def _lost_cases(reason: LostCases) -> str:
+    lost = f"{plural(reason.lost, 'case')} lost, {reason.tolerated:,} may be"
+    if not reason.in_doubt or reason.lost > reason.tolerated:
+        return lost
+    return f"{lost}; {reason.in_doubt:,} more were not scored in both"
 
 
 def _minimum(reason: MinimumShare, verdict: Verdict) -> str:

@@ -23,6 +23,8 @@ class Limits:
     Attributes:
         margin: Accuracy that may be lost against the baseline, a fraction.
         measure: `accuracy` or `solved`, which the margin and `min_accuracy` are of.
+        max_lost: Cases of an arm that may be right less often than before; they decide where the interval does not.
+            `None` for the margin alone.
         min_accuracy: What each arm must reach, a fraction; `None` for anything.
         max_token_increase: By how much prompt tokens may grow against the baseline, a fraction of what they were.
         max_cost_increase: By how much the cost may grow against the baseline, a fraction of what it was.
@@ -39,6 +41,7 @@ class Limits:
     min_sample_size: int = 1
     response_max_age_days: float = MAX_AGE_DAYS
     allow_mixed: bool = False
+    max_lost: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class GateCheck:
 
     Attributes:
         name: `comparable`, `complete`, `reviewed`, `arms`, `responses`, `sample-size`, `overflow`, `accuracy` (or
-            `solved`), `min-accuracy` (or `min-solved`), `tokens`, `cost`.
+            `solved`), `max-lost`, `min-accuracy` (or `min-solved`), `tokens`, `cost`.
         verdict: What it says.
         reason: Why, with the figures; `gate_text.describe_check_reason` puts it into words.
         arm: Of which arm; `None` where it is of the whole run.

@@ -356,6 +356,48 @@ def test_a_run_is_held_against_another_run(toolbelt: Toolbelt, shop: Path) -> No
     assert "named by its file" in nowhere.err
 
 
+def test_V3_the_same_requests_and_answers_pass_however_few_the_cases(toolbelt: Toolbelt, project: Path) -> None:
+    write_shop(project, CASES[:19])
+    save(toolbelt)
+    ran = gate(toolbelt)
+    assert (ran.code, ran.json["verdict"]) == (0, "no_regression")
+    [contrast] = [each for each in ran.json["comparison"]["contrasts"] if each["measure"] == "accuracy"]
+    assert contrast["same_requests"]
+    assert contrast["low"] < -0.1, "the interval is as wide as it was"
+
+
+CHANGED = {
+    "description": [{**TOOLS[0], "description": f"{TOOLS[0]['description']} Quickly."}, TOOLS[1]],
+    "schema": [{**TOOLS[0], "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}, TOOLS[1]],
+    "order": TOOLS[::-1],
+}
+
+
+@pytest.mark.parametrize("tools", CHANGED.values(), ids=CHANGED)
+def test_V3_other_requests_do_not_although_every_answer_is_right(
+    tools: list[dict[str, Any]], toolbelt: Toolbelt, project: Path
+) -> None:
+    write_shop(project, CASES[:19])
+    save(toolbelt)
+    write_shop(project, CASES[:19], tools)
+    ran = gate(toolbelt)
+    assert (ran.code, ran.json["verdict"]) == (3, "insufficient_data")
+    assert mentions(checks(ran)["accuracy", "local/bm25 · full"]["message"], "--max-lost 0")
+
+
+@pytest.mark.parametrize(("most", "code"), [(2, 1), (3, 0)])
+def test_E9_cases_that_may_be_lost_decide_where_the_margin_does_not(
+    most: int, code: int, toolbelt: Toolbelt, project: Path
+) -> None:
+    write_shop(project, CASES[:3])
+    save(toolbelt)
+    write_shop(project, CASES[:3], SWAPPED)
+    assert gate(toolbelt).code == 3, "three cases prove nothing by themselves"
+    ran = toolbelt("eval", "gate", *AGAINST, "--max-lost", str(most), "--json")
+    check = checks(ran)["max-lost", "local/bm25 · full"]
+    assert (ran.code, check["observed"], check["limit"]) == (code, 3, most)
+
+
 AGAINST = ("--baseline", "baseline.json", "--margin", "0.05")
 
 

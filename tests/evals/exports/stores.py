@@ -37,7 +37,7 @@ def keep(connection: sqlite3.Connection, path: Path, arms: list[tuple[str, str, 
             cases=cases,
         )
         plan = json.loads(made.to_json()) | {"excluded": kept["excluded"], "settings": kept["settings"]}
-        for column in ("rank", "same_as", "reasoning_tokens"):
+        for column in ("rank", "same_as", "reasoning_tokens", "exchange"):
             store.connection.execute(f"ALTER TABLE trials DROP COLUMN {column}")
         store.connection.execute("ALTER TABLE requests DROP COLUMN reasoning_tokens")
         store.connection.execute("PRAGMA user_version=3")

@@ -86,7 +86,7 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
         assert ProbeStore(store).probes() == []
         ProbeStore(store).create(ProbePlan("m"))
     after = tables(old)
-    assert version(old) == VERSION == 8
+    assert version(old) == VERSION == 9
     assert {name for name in before if after[name] != before[name]} == {"requests", "trials"}, "which gain columns"
     assert set(after) - set(before) == ADDED_SINCE_3
     with RunStore(tmp_path / "new.db"):
@@ -94,7 +94,7 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
     assert columns(old) == columns(tmp_path / "new.db"), "as if it had been made now"
 
 
-LAST_WITHOUT = {"trials.rank": 5, "trials.same_as": 6} | {
+LAST_WITHOUT = {"trials.rank": 5, "trials.same_as": 6, "trials.exchange": 8} | {
     f"{table}.reasoning_tokens": 7 for table in ("requests", "trials", "probe_checks", "probe_requests")
 }
 """The last version without a column."""
@@ -145,7 +145,7 @@ def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = [process.communicate(timeout=60) for process in both]
-    assert said == [("20260101-000000-aaaa 8\n", "")] * 2
+    assert said == [("20260101-000000-aaaa 9\n", "")] * 2
     assert set(tables(old)) >= PROBES
 
 

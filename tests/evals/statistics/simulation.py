@@ -314,11 +314,36 @@ def windows_table(runs: int) -> Iterator[str]:
         yield f"| {cases} | {fitting:.0%} | {rest:.0%} | {figures} |"
 
 
+LOST = tuple((cases, error) for cases in (20, 50, 100) for error in (0.0, 0.02, 0.05))
+"""Cases, each a cluster of its own and asked once, and the chance that a trial comes out the other way."""
+LOST_LOSSES = (0.0, 0.05, 0.1, 0.2)
+MOST_LOST = (0, 1, 2, 3, 5)
+
+
+def simulate_lost(cases: int, error: float, loss: float, runs: int) -> NDArray[np.int64]:
+    """How many cases are lost in each of so many comparisons."""
+    rng = np.random.default_rng(cases)
+    setting = Setting(cases, (1, 1), 1, error, 0.0)
+    draws = (draw_cases(rng, setting, Change.CASES, loss)[1] for _ in range(runs))
+    return np.array([(new < old).sum() for new, old in draws])
+
+
+def lost_table(runs: int) -> Iterator[str]:
+    """The lines of a Markdown table: how often `--max-lost N` passes, in percent, by what is truly lost."""
+    yield f"| cases | trials that err | truly lost | {' | '.join(f'`--max-lost {most}`' for most in MOST_LOST)} |"
+    yield "|---" * (3 + len(MOST_LOST)) + "|"
+    for cases, error in LOST:
+        for loss in LOST_LOSSES:
+            lost = simulate_lost(cases, error, loss, runs)
+            figures = " | ".join(f"{100 * (lost <= most).mean():.1f}" for most in MOST_LOST)
+            yield f"| {cases} | {error:.0%} | {loss:.0%} | {figures} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500, help="comparisons of each setting and change")
     runs = parser.parse_args().runs
-    for line in chain(table(runs), opposed_table(2 * runs), windows_table(2 * runs)):
+    for line in chain(table(runs), opposed_table(2 * runs), windows_table(2 * runs), lost_table(8 * runs)):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

@@ -26,6 +26,8 @@ AGREEING = 2
 """Measures of three that must find two tools alike."""
 HALF = 0.5
 """Share of its words that a description keeps to be about the same tool, whatever its words."""
+DESCRIPTION = "description"
+"""The measure that finds the same words in two descriptions."""
 _FEW = 2
 
 
@@ -121,7 +123,7 @@ class Wording:
                 continue
             measures = []
             if self.cosine(words.described, theirs.described) >= ALIKE:
-                measures.append("description")
+                measures.append(DESCRIPTION)
             if words.is_in(theirs) or theirs.is_in(words):
                 measures.append("contained")
             # Searching takes longest, so it comes last, and only where it decides.
@@ -151,10 +153,11 @@ def find_look_alikes(old: Wording, new: Wording, changed: Mapping[str, str]) -> 
     for tool_id, was in changed.items():
         before = old.find_alike(was) if was else {}
         for other, measures in new.find_alike(tool_id).items():
-            if other not in before:
+            # New tools often belong to a family, with words of their own beside those of the family.
+            if other not in before and (was or DESCRIPTION in measures):
                 yield LookAlike(new.tools[tool_id], new.tools[other], measures)
         if was and (taken := _find_taken(old, was, new.words[tool_id].described)) is not None:
-            yield LookAlike(new.tools[tool_id], old.tools[taken], ("description",))
+            yield LookAlike(new.tools[tool_id], old.tools[taken], (DESCRIPTION,))
 
 
 def _find_taken(old: Wording, tool_id: str, described: frozenset[str]) -> str | None:

@@ -34,6 +34,9 @@ class Written:
     arms: tuple[ArmName, ...]
     evidence: tuple[Mapping[str, CaseEvidence], ...]
 
+    def find_exchange(self, arm: int) -> str:
+        return ""
+
     def read(self, arm: int) -> Mapping[str, CaseEvidence]:
         return self.evidence[arm]
 

@@ -38,6 +38,10 @@ class WrittenSide:
     arms: tuple[ArmName, ...]
     cases: tuple[Mapping[str, CaseEvidence], ...]
 
+    def find_exchange(self, arm: int) -> str:
+        """None is known."""
+        return ""
+
     def read(self, arm: int) -> Mapping[str, CaseEvidence]:
         """As given."""
         return self.cases[arm]

@@ -18,6 +18,7 @@ from toolbelt.evals.analysis.gate.check_reasons import (
     CheckReason,
     DraftCases,
     FinishedTrials,
+    LostCases,
     MinimumShare,
     NewOverflows,
     NotComparable,
@@ -165,8 +166,31 @@ def figures(right: int, wrong: int, unscored: int = 0) -> ArmFigures:
             UNSURE,
             (
                 "90.0% → 80.0%, -1.0 points (-3.0 to +1.0, over 291 of 300 cases), margin 2.0; no case flipped; "
-                "too few cases: -3.0 to +1.0 points are possible"
+                "too few cases: -3.0 to +1.0 points are possible; "
+                "without more cases: --max-lost 0 passes as long as no case is lost"
             ),
+        ),
+        (
+            ShareChange(OPEN, (), 1, 0.02, max_lost=1),
+            PASS,
+            (
+                "90.0% → 80.0%, -1.0 points (-3.0 to +1.0, over 291 of 300 cases), margin 2.0; no case flipped; "
+                "the interval leaves it open, and --max-lost decides"
+            ),
+        ),
+        (
+            ShareChange(replace(OPEN, is_same=True, verdict=PASS), (), 1, 0.02),
+            PASS,
+            (
+                "90.0% → 80.0%, -1.0 points (-3.0 to +1.0, over 291 of 300 cases), margin 2.0; no case flipped; "
+                "requests and answers are those of the baseline, so nothing is worse, however few the cases"
+            ),
+        ),
+        (LostCases(1, 0, 0), FAIL, "1 case lost, 0 may be"),
+        (
+            LostCases(0, 2, 1),
+            UNSURE,
+            "0 cases lost, 1 may be; 2 more were not scored in both",
         ),
         (
             ShareChange(LACKING, (), 1, 0.02),
