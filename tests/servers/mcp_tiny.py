@@ -8,9 +8,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
-TOOLS = ("echo", "pid", "hang", "die", "flood", "rubbish", "huge", "child", "change", "progress", "log", "ask")
+TOOLS = ("echo", "pid", "hang", "die", "flood", "rubbish", "huge", "child", "change", "progress", "log", "ask", "storm")
+SENDING = threading.Lock()
 DEFINITIONS = [
     {"name": name, "description": f"Does {name}.", "inputSchema": {"type": "object"}, "annotations": {}}
     for name in TOOLS
@@ -22,8 +24,17 @@ def send(message: object) -> None:
 
 
 def send_raw(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    with SENDING:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+
+def storm(size: int, last: float) -> None:
+    """Send log messages for so many seconds, as fast as they are read."""
+    number = 0
+    while time.monotonic() < last:
+        notify("notifications/message", {"level": "info", "data": {"number": number, "text": "x" * size}})
+        number += 1
 
 
 def notify(method: str, params: object) -> None:
@@ -41,6 +52,9 @@ def misbehave(name: str, arguments: dict) -> None:  # type: ignore[type-arg]
         sys.stderr.write("flood\n" * arguments["lines"])
     elif name == "rubbish":
         sys.stdout.write('no JSON\n{"jsonrpc": "2.0"}\n[]\n\x1b[2J\n\n' * arguments["lines"])
+    elif name == "storm":
+        last = time.monotonic() + arguments["seconds"]
+        threading.Thread(target=storm, args=(arguments["bytes"], last), daemon=True).start()
     elif name == "child":
         subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL)
 

@@ -36,7 +36,7 @@ class Announcements:
         if is_modern(version):
             await self._bus.publish(ToolsListChanged())
         else:
-            self._notices.put(context, TOOLS_CHANGED, {}, related=False)
+            self._notices.put(context, "", TOOLS_CHANGED, {}, related=False)
 
     async def listen(self, context: Context, params: Params) -> dict[str, Any]:
         """Answer `subscriptions/listen`, of 2026: notify until the client or this gateway ends it.

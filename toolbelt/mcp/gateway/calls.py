@@ -308,11 +308,15 @@ class CallRunner:
     ) -> dict[str, Any]:
         upstream = connection.upstream
         call = client.start_call(context, upstream.name, params, conversation)
+        result: dict[str, Any] | None = None
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 with connection.routing(client, call, params) as sent:
                     result = await upstream.request(method, sent, of_start=of_start)
+                await client.notices.flush(upstream.name)
         except TimeoutError:
+            if result is not None:  # a client that does not read its progress still gets the answer
+                return result
             message = f"Server {upstream.name!r} did not answer within {self._timeout_seconds:g} s."
             raise MCPError(code=REQUEST_TIMEOUT, message=message) from None
         except UpstreamError as error:
@@ -325,7 +329,6 @@ class CallRunner:
             raise
         finally:
             client.end_call(call)
-        await client.notices.flush()
         return result
 
     def _check_arguments(self, tool: ServedTool, params: Params) -> None:

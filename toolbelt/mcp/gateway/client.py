@@ -223,7 +223,7 @@ class Client:
 
     def pass_on(self, call: CallUnderWay, method: str, params: Params) -> None:
         """Give a notification of a shared server to the client, with its call."""
-        self.notices.put(call.context, method, params, related=True)
+        self.notices.put(call.context, call.server, method, params, related=True)
 
     def _pass_on(self, server: str, method: str, params: Params) -> None:
         """A notification of a server: to the client, with the call to which it belongs, in the order in which it came.
@@ -238,9 +238,9 @@ class Client:
             return
         call = self._find_call(server, params.get("progressToken") if method == "notifications/progress" else None)
         if call is not None:
-            self.notices.put(call.context, method, params, related=True)
+            self.notices.put(call.context, server, method, params, related=True)
         elif self._context is not None and not method.startswith("notifications/progress"):
-            self.notices.put(self._context, method, params, related=False)
+            self.notices.put(self._context, server, method, params, related=False)
 
     def _wants_log(self, server: str, level: object) -> bool:
         """From 2026 on, a client receives log messages of a call only if the call asks for them."""

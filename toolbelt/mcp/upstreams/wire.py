@@ -6,9 +6,11 @@ dicts, so that a field which a model does not know, an explicit null or an integ
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self, cast
 
 import anyio
 import anyio.abc
@@ -43,6 +45,10 @@ from toolbelt.mcp.upstreams.mending import left_out
 Params = Mapping[str, Any]
 OWN_META_KEYS = frozenset({PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY})
 """Keys of a request's `_meta` that describe the connection it comes over; the next connection has its own."""
+NOTICES_A_SECOND = 1_000
+"""Notifications of one server that are read."""
+NOTICE_BYTES_A_SECOND = 4 << 20
+BURST_SECONDS = 0.1
 CLIENT_INFO = Implementation(name="toolbelt", version=__version__)
 
 
@@ -59,6 +65,43 @@ class PeerHandlers:
     request: Callable[[str, Params], Awaitable[dict[str, Any]]] | None = None
     notification: Callable[[str, Params], None] | None = None
     capabilities: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Pace:
+    """How fast notifications of a server are read, so that a flood of them delays no other server's calls."""
+
+    def __init__(self) -> None:
+        self._due = 0.0
+
+    def add(self, size: int) -> None:
+        """One of so many bytes was read."""
+        cost = max(1 / NOTICES_A_SECOND, size / NOTICE_BYTES_A_SECOND)
+        self._due = max(self._due, time.monotonic() - BURST_SECONDS) + cost
+
+    async def wait(self) -> None:
+        """Until the next may be read."""
+        if (left := self._due - time.monotonic()) > 0:
+            await anyio.sleep(left)
+
+
+class _Paced:
+    """Messages from a server, as fast as they may be read."""
+
+    def __init__(self, stream: Any, pace: Pace) -> None:
+        self._stream, self._pace = stream, pace
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        await self._pace.wait()
+        return await self._stream.__anext__()
 
 
 class Wire(JSONRPCDispatcher[TransportContext]):
@@ -80,7 +123,8 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         version: str = "",
         probe_seconds: float = DISCOVER_TIMEOUT_SECONDS,
     ) -> None:
-        super().__init__(read_stream, write_stream)
+        self._pace = Pace()
+        super().__init__(cast(Any, _Paced(read_stream, self._pace)), write_stream)
         self.ended = anyio.Event()
         self._handlers = handlers
         self._version = version
@@ -103,7 +147,7 @@ class Wire(JSONRPCDispatcher[TransportContext]):
         self,
         on_request: OnRequest,
         on_notify: OnNotify,
-        on_notify_intercept: OnNotifyIntercept | None = None,
+        on_notify_intercept: OnNotifyIntercept | None = None,  # noqa: ARG002
         *,
         task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
@@ -119,9 +163,10 @@ class Wire(JSONRPCDispatcher[TransportContext]):
             return await self._handlers.request(method, params or {})
 
         def intercept(method: str, params: Params | None) -> bool:
+            self._pace.add(len(json.dumps(params, default=str)))
             if self._handlers.notification is not None and method != "notifications/cancelled":
                 self._handlers.notification(method, params or {})
-            return on_notify_intercept is not None and on_notify_intercept(method, params)
+            return True  # for the session, which has no use for it, each would be a task
 
         try:
             await super().run(answer, on_notify, intercept, task_status=task_status)
