@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolbelt.text import json_pieces, json_text, plural, show_value, visible, visible_lines, without_addresses
+from toolbelt.text import (
+    json_pieces,
+    json_text,
+    plural,
+    show_value,
+    visible,
+    visible_lines,
+    visible_table,
+    without_addresses,
+)
 
 # All of category Cc, to which Unicode promises never to add one.
 CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))]
@@ -33,6 +42,32 @@ def test_what_is_shown_holds_nothing_dangerous(text: str) -> None:
     assert not set(visible(text)) & set(DANGEROUS)
     assert not set(visible_lines(text)) & set(DANGEROUS) - {"\n"}
     assert not set(json_text(text)) & set(DANGEROUS)
+
+
+# As documented: GitHub's workflow commands, its older form, Azure Pipelines' logging commands, TeamCity's messages.
+COMMANDS = (
+    "::error file=a::b",
+    "::add-mask::x",
+    "##[warning]x",
+    "##vso[task.setvariable variable=a]b",
+    "##teamcity[x y='z']",
+)
+BEFORE = ("", " ", "\t", "\u00a0", "a\n", "a\r", "a\u2028", "a ", ":", "#", "[")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_line_that_is_shown_is_a_command_of_a_CI_system(command: str) -> None:
+    for text in (before + command for before in BEFORE):
+        for shown in (visible(text), visible_lines(text), visible_table(text), json_text({text: [text]})):
+            assert not any(line.strip().startswith("::") for line in shown.splitlines())
+            assert not any(mark in shown.lower() for mark in ("##[", "##vso[", "##teamcity["))
+        assert json.loads(json_text(text)) == text
+        assert command[2:].partition("=")[0] in visible(text)
+
+
+def test_colons_and_hashes_of_other_meanings_stay() -> None:
+    for text in ("std::string", "a: b", "## Heading", "#1 [2]", "fe80::1"):
+        assert visible(text) == text
 
 
 @given(st.dictionaries(anything, anything | st.lists(anything) | st.integers() | st.none()), st.booleans())

@@ -21,21 +21,31 @@ INVISIBLE = (
 """Invisible ones, those that turn text around, half characters, and tags that only a model would read."""
 UNSAFE = re.compile(f"[{CONTROL}{INVISIBLE}]")
 """What is never shown raw."""
+_ANYWHERE = r"#(?=#(?:vso|teamcity)?\[)"
+_COMMAND = re.compile(rf"(?<!\S):(?=:)|{_ANYWHERE}", re.IGNORECASE)
+"""GitHub's runner reads `::` where a line begins, after blanks, too; a word may begin a line once text is wrapped. In
+any place it reads `##[`, Azure Pipelines `##vso[`, and TeamCity `##teamcity[`."""
 _ADDRESS = re.compile(r"(?<=[\w)\]]) at 0x[0-9a-fA-F]+(?=[ >])")
 """As Python writes objects: `<Tool object at 0x7f3c>`."""
 _LONGEST_VALUE = 200
 _UNSAFE_IN_TABLE = re.compile(f"(?![\\t\\r\\n])[{CONTROL}{INVISIBLE}]")
-_UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]")  # the others JSON escapes itself
+_UNSAFE_IN_JSON = re.compile(f"[\\x7f-\\x9f{INVISIBLE}]|{_ANYWHERE}", re.IGNORECASE)  # the others JSON escapes itself
 
 
 def visible(text: str) -> str:
     """`text` on one line with every unsafe character spelled out (`\\x1b`); white space is folded."""
-    return UNSAFE.sub(_spell, re.sub(r"[\t\r\n ]+", " ", text).strip())
+    return without_commands(UNSAFE.sub(_spell, re.sub(r"[\t\r\n ]+", " ", text).strip()))
 
 
 def visible_lines(text: str) -> str:
     """As `visible`, with line breaks kept."""
-    return "\n".join(UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
+    lines = (UNSAFE.sub(_spell, line.expandtabs(4).rstrip()) for line in re.split(r"\r\n|\n|\r", text))
+    return without_commands("\n".join(lines))
+
+
+def without_commands(text: str) -> str:
+    """`text` with what CI systems take for a command of a step spelled out: GitHub, Azure Pipelines and TeamCity."""
+    return _COMMAND.sub(_spell, text) if "::" in text or "##" in text else text
 
 
 def whole(text: str) -> str:
@@ -56,7 +66,7 @@ def show_value(value: object) -> str:
 
 def visible_table(text: str) -> str:
     """CSV with every unsafe character spelled out, but for the white space that it is made of."""
-    return _UNSAFE_IN_TABLE.sub(_spell, text)
+    return without_commands(_UNSAFE_IN_TABLE.sub(_spell, text))
 
 
 def json_text(data: Any) -> str:
@@ -81,7 +91,7 @@ def _spell(match: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    return json.dumps(match.group())[1:-1]
+    return "\\u0023" if match.group() == "#" else json.dumps(match.group())[1:-1]
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

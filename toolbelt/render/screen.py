@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt.findings import Finding
 from toolbelt.reporter import Advance, Reporter
-from toolbelt.text import json_pieces, visible
+from toolbelt.text import json_pieces, visible, without_commands
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,7 +55,8 @@ def show_blocks(blocks: Iterable[Block]) -> None:
 
         screen.print(Group(*lines), soft_wrap=True)
     else:
-        sys.stdout.write("".join(f"{line.plain.rstrip()}\n" for line in lines))
+        # Once more, as a word that is folded may begin a line in its middle.
+        sys.stdout.write(without_commands("".join(f"{line.plain.rstrip()}\n" for line in lines)))
 
 
 def print_json(data: Any) -> None:
