@@ -183,7 +183,7 @@ interval_seed_option = option(
 
 
 def notify_environment(*names: str) -> None:
-    """Print on standard error which options of the command in hand were set by the environment, or by a `.env`.
+    """Print on standard error which options of the command in hand were set by the environment.
 
     For what a verdict rests on: such a setting is easily forgotten, and may turn every failure into a pass.
 

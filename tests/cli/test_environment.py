@@ -1,4 +1,4 @@
-"""Settings: flag over environment over .env over toolbelt.yaml over default (C: Settings)."""
+"""Settings: flag over environment over toolbelt.yaml over default; keys from a .env (C: Settings)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.cli.conftest import SMALL, Toolbelt
 from toolbelt.command.environment import read_dotenv
 from toolbelt.errors import ToolbeltError
 
-LAYERS = ("flag", "environment", "dotenv", "file")
+LAYERS = ("flag", "environment", "file")
 
 
 @pytest.fixture
@@ -24,19 +24,19 @@ def catalogs(project: Path) -> Path:
     return project
 
 
-@pytest.mark.parametrize("first", range(5), ids=[*LAYERS, "default"])
+@pytest.mark.parametrize("first", range(4), ids=[*LAYERS, "default"])
 def test_C_the_catalog_is_taken_from_the_first_layer_that_names_one(
     toolbelt: Toolbelt, catalogs: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     given = LAYERS[first:]
     if "environment" in given:
         monkeypatch.setenv("TOOLBELT_CATALOG", "environment.yaml")
-    if "dotenv" in given:
-        (catalogs / ".env").write_text("TOOLBELT_CATALOG=dotenv.yaml\n")
+    (catalogs / ".env").write_text("TOOLBELT_CATALOG=dotenv.yaml\n")  # which sets nothing
     if "file" in given:
         (catalogs / "toolbelt.yaml").write_text("catalog: file.yaml\n")
     flag = ["--catalog", "flag.yaml"] if "flag" in given else []
     wanted = given[0] if given else "assistant"
+    (catalogs / "dotenv.yaml").write_text(SMALL.replace("name: small", "name: dotenv"))
     assert toolbelt("catalog", "stats", "--json", *flag).json["catalog"] == wanted
 
 
@@ -73,22 +73,23 @@ def test_C_json_may_be_asked_for_in_the_environment(
     assert json.loads(toolbelt("catalog", "stats").out)["catalog"] == "small"
 
 
-def test_C_a_dotenv_works_in_a_process_of_its_own(spawn: Toolbelt, small: Path) -> None:
+def test_C_a_dotenv_sets_nothing_in_a_process_of_its_own(spawn: Toolbelt, small: Path) -> None:
     (small / ".env").write_text("# settings\nexport TOOLBELT_TOKENIZER='estimate'\nOPENAI_API_KEY=secret\n")
     ran = spawn("catalog", "stats", "--json")
-    assert ran.json["tokenizer"] == "estimate"
+    assert ran.json["tokenizer"] == "o200k_base"
+    assert ran.err.count("TOOLBELT_TOKENIZER") == 1
     assert "secret" not in ran.out + ran.err
 
 
 @pytest.mark.parametrize(
     ("raw", "code"),
     [
-        pytest.param(b"TOOLBELT_CATALOG=\xff\n", 2, id="not-utf8"),
-        pytest.param(b"TOOLBELT_CATALOG=a\x00b\n", 2, id="a-nul-character"),
+        pytest.param(b"OPENAI_API_KEY=\xff\n", 2, id="not-utf8"),
+        pytest.param(b"OPENAI_API_KEY=a\x00b\n", 2, id="a-nul-character"),
         pytest.param(b"OTHER=a\x00b\n", 0, id="a-nul-that-is-not-ours"),
         pytest.param(b"", 0, id="empty"),
-        pytest.param(b'TOOLBELT_CATALOG="abc\n', 2, id="a-quote-left-open"),
-        pytest.param(b"not an assignment\n=x\nTOOLBELT_CATALOG\n", 0, id="lines-that-say-nothing"),
+        pytest.param(b'OPENAI_API_KEY="abc\n', 2, id="a-quote-left-open"),
+        pytest.param(b"not an assignment\n=x\nOPENAI_API_KEY\n", 0, id="lines-that-say-nothing"),
     ],
 )
 def test_a_dotenv_of_any_content(toolbelt: Toolbelt, small: Path, raw: bytes, code: int) -> None:
@@ -103,11 +104,11 @@ def test_a_folder_called_dotenv_is_passed_over(toolbelt: Toolbelt, small: Path) 
     assert toolbelt("catalog", "stats").code == 0
 
 
-def test_only_our_own_settings_are_taken_and_none_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("TOOLBELT_A=1\nTOOLBELT_B=2\nOTHER=3\nTOOLBELT_C\n")
-    environment = {"TOOLBELT_A": "kept"}
-    read_dotenv(environment, str(tmp_path))
-    assert environment == {"TOOLBELT_A": "kept", "TOOLBELT_B": "2"}
+def test_what_servers_ask_a_person_for_is_taken_and_none_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TOOLBELT_INPUT_A=1\nTOOLBELT_INPUT_B=2\nOTHER=3\nTOOLBELT_CLIENT_SECRET=4\n")
+    environment = {"TOOLBELT_INPUT_A": "kept"}
+    assert read_dotenv(environment, str(tmp_path)) == ()
+    assert environment == {"TOOLBELT_INPUT_A": "kept", "TOOLBELT_INPUT_B": "2", "TOOLBELT_CLIENT_SECRET": "4"}
 
 
 @pytest.mark.parametrize(
@@ -153,6 +154,20 @@ def test_C_keys_of_providers_are_taken_from_the_dotenv_and_nothing_unrelated(
                 "TLS_KEY",
             )
         ),
+        *(
+            f"TOOLBELT_{name}=1"
+            for name in (
+                "CACHE_DIR",
+                "STATE_DIR",
+                "MARGIN",
+                "ALLOW_MIXED",
+                "MAX_COST",
+                "MODEL",
+                "CATALOG",
+                "STORE",
+                "TAG",
+            )
+        ),
         *(f"TOOLBELT_{name}=1" for name in ("HTTP_TOKEN", "TOKEN_FILE", "BEHIND_PROXY", "ALLOW_HOST", "ALLOW_ORIGIN")),
         *(
             f"{name}=http://evil.example"
@@ -164,12 +179,12 @@ def test_C_keys_of_providers_are_taken_from_the_dotenv_and_nothing_unrelated(
         "GOOGLE_APPLICATION_CREDENTIALS=theirs.json",
     ],
 )
-def test_C_consent_and_addresses_are_never_taken_from_the_dotenv(tmp_path: Path, line: str) -> None:
-    (tmp_path / ".env").write_text(f"{line}\nTOOLBELT_TOKENIZER=estimate\n")
+def test_C_settings_and_addresses_are_never_taken_from_the_dotenv(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".env").write_text(f"{line}\nDEEPSEEK_API_KEY=theirs\n")
     environment: dict[str, str] = {}
     name = line.partition("=")[0]
     assert read_dotenv(environment, str(tmp_path)) == (name,)
-    assert environment == {"TOOLBELT_TOKENIZER": "estimate"}
+    assert environment == {"DEEPSEEK_API_KEY": "theirs"}
     assert read_dotenv({name: "the user's own"}, str(tmp_path)) == ()
 
 
@@ -215,21 +230,6 @@ def test_C_a_key_with_an_open_quote_is_a_mistake_and_is_not_shown(tmp_path: Path
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["../runs.db", "/elsewhere/runs.db", "in/../../runs.db", "link/runs.db"])
-@pytest.mark.parametrize("name", ["TOOLBELT_STORE", "TOOLBELT_OUTPUT", "TOOLBELT_EVAL_EXPORT_OUTPUT", "TOOLBELT_JUNIT"])
-def test_C_the_dotenv_names_no_place_to_write_outside_its_folder(tmp_path: Path, name: str, value: str) -> None:
-    folder = tmp_path / "cloned"
-    folder.mkdir()
-    (folder / "link").symlink_to(tmp_path)
-    environment: dict[str, str] = {}
-    (folder / ".env").write_text(f"{name}={value}\n")
-    assert read_dotenv(environment, str(folder)) == (name,)
-    assert environment == {}
-    (folder / ".env").write_text(f"{name}=out/runs.db\nTOOLBELT_CATALOG=../shared.yaml\n")
-    assert read_dotenv(environment, str(folder)) == ()
-    assert environment == {name: "out/runs.db", "TOOLBELT_CATALOG": "../shared.yaml"}
-
-
 @pytest.mark.parametrize("line", ["TOOLBELT_MODEL=openai/${OPENAI_API_KEY}", "DEEPSEEK_API_KEY=${OPENAI_API_KEY}"])
 def test_C_the_dotenv_passes_on_no_key_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
@@ -237,8 +237,8 @@ def test_C_the_dotenv_passes_on_no_key_of_the_environment(
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
     environment = {"OPENAI_API_KEY": "a-key"}
     via = line.replace("OPENAI_API_KEY}", "VIA}")
-    for text in (line, f"VIA=${{OPENAI_API_KEY}}\n{via}", "MINE=mine\nTOOLBELT_TAG=${MINE}"):
+    for text in (line, f"VIA=${{OPENAI_API_KEY}}\n{via}", "MINE=mine\nMISTRAL_API_KEY=${MINE}"):
         (tmp_path / ".env").write_text(text)
         ignored = read_dotenv(environment, str(tmp_path))
         assert ignored == (() if "MINE" in text else (line.partition("=")[0],))
-    assert environment == {"OPENAI_API_KEY": "a-key", "TOOLBELT_TAG": "mine"}
+    assert environment == {"OPENAI_API_KEY": "a-key", "MISTRAL_API_KEY": "mine"}

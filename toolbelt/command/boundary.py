@@ -56,9 +56,8 @@ def run_command(arguments: Sequence[str], load_root: Callable[[], click.Command]
 
 def _invoke(arguments: Sequence[str], load_root: Callable[[], click.Command]) -> int:
     if ignored := read_dotenv(os.environ):
-        what = "ignored in .env, which gives no address, consent, credentials file, place outside or key of yours: "
-        what += ", ".join(ignored)
-        _report(f"{what}; type the flag, or export the variable", "note")
+        what = "ignored in .env, which gives keys of its own and no setting or address"
+        _report(f"{what}: {', '.join(ignored)}; type the flag, or export the variable", "note")
     result = load_root().main(args=list(arguments), prog_name="toolbelt", standalone_mode=False)
     return result if isinstance(result, int) else OK
 

@@ -1,4 +1,4 @@
-"""Settings from the environment and from a `.env` in the working directory."""
+"""Settings from the environment, and keys from a `.env` in the working directory."""
 
 from __future__ import annotations
 
@@ -23,17 +23,6 @@ _PROVIDER_NAMES = frozenset(
 """What providers' clients need to let one in, and no more."""
 FLAGS_WITHOUT_VARIABLE = ("--yes", "--write", "--undo")
 """Flags that are only ever typed."""
-_TYPED_OR_EXPORTED = (
-    "--http", "--api-base", "--engine", "--log-arguments", "--unlocked", "--no-token", "--force", "--tools",
-)  # fmt: skip
-_OF_A_LISTENER = (
-    "--http-token", "--token-file", "--behind-proxy", "--allow-host", "--allow-origin", "--tls-cert", "--tls-key",
-)  # fmt: skip
-"""Who may reach a listener; a repository whose token counts would know it."""
-_NOT_OURS_TO_GIVE = frozenset(
-    PREFIX + flag.strip("-").replace("-", "_").upper()
-    for flag in (*FLAGS_WITHOUT_VARIABLE, *_TYPED_OR_EXPORTED, *_OF_A_LISTENER, "--state-dir", "--client-file")
-)
 _ADDRESS_ENDING = "_API_BASE"
 _ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 """With names of the ending above, what providers' clients take for the address to ask; nothing else is read, either."""
@@ -43,17 +32,17 @@ _IN_ADDRESSES = ("AWS_REGION", "AWS_REGION_NAME", "VERTEXAI_LOCATION", "VERTEXAI
 """Put into a provider's address as they are: `evil.example/` would be one of its own."""
 _PART_OF_ADDRESS = re.compile(r"[A-Za-z0-9_-]*")
 
-_WRITTEN_TO = ("_STORE", "_OUTPUT", "_REPORT", "_JUNIT", "_MARKDOWN", "_PLOT", "_CACHE_DIR", "_RESPONSE_CACHE")
-"""How settings end that name what is written."""
+_OWN_KEYS = (f"{PREFIX}CLIENT_SECRET", f"{PREFIX}INPUT_")
+"""How variables of ours begin that hold what servers of MCP ask a person for."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 
 
 def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> tuple[str, ...]:
-    """Add what is ours of `folder/.env` and the environment does not have: `TOOLBELT_…`, and keys of providers.
+    """Add the keys of `folder/.env` that the environment does not have: of providers, and those that servers ask for.
 
-    Whoever clones a repository has its `.env`. So nothing in it gives consent, and no address: that would send the
-    user's own key, which is in the environment, to whoever wrote the file. For the same reason `${NAME}` passes on no
-    secret of the environment, and nothing outside the working directory is written to.
+    Whoever clones a repository has its `.env`, and a pull request may change it. So no setting in it counts: it could
+    give consent, move a cache, or loosen a gate. No address counts either: that would send the user's own key, which is
+    in the environment, to whoever wrote the file; nor does `${NAME}` pass on a secret of the environment.
 
     Args:
         environment: Added to.
@@ -89,7 +78,7 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> tupl
         if value is None or name in environment:
             continue
         holds_secret = value != raw[name] and is_ours(name) and any(secret in value for secret in secrets)
-        if holds_secret or _is_for_users_alone(name, value) or _is_written_outside(name, value, folder):
+        if holds_secret or _is_for_users_alone(name, value):
             ignored.append(name)
         elif is_ours(name):
             if "\0" in value:
@@ -99,21 +88,12 @@ def read_dotenv(environment: MutableMapping[str, str], folder: str = "") -> tupl
 
 
 def _is_for_users_alone(name: str, value: str) -> bool:
-    """Whether a setting gives consent or says where to ask, so that only the user's environment may have it."""
+    """Whether it decides, or says where to ask, so that only the user's environment may have it."""
     if name in _IN_ADDRESSES:
         return _PART_OF_ADDRESS.fullmatch(value) is None
-    is_address = name in _ADDRESSES or (name.endswith(_ADDRESS_ENDING) and not name.startswith(PREFIX))
-    return is_address or name in _CREDENTIAL_FILES or name in _NOT_OURS_TO_GIVE
-
-
-def _is_written_outside(name: str, value: str, folder: str) -> bool:
-    """Whether a setting names what is written, and a place outside the folder, links followed."""
-    if not name.startswith(PREFIX) or not name.endswith(_WRITTEN_TO) or "\0" in value:
-        return False
-    home = os.path.realpath(folder)
-    values = value.split(",") if name.endswith("_RESPONSE_CACHE") else (value,)  # which may be several
-    places = [os.path.realpath(os.path.join(home, value)) for value in values]  # noqa: PTH118
-    return any(place != home and not place.startswith(os.path.join(home, "")) for place in places)  # noqa: PTH118
+    if name.startswith(PREFIX):
+        return not name.startswith(_OWN_KEYS)
+    return name in _ADDRESSES or name.endswith(_ADDRESS_ENDING) or name in _CREDENTIAL_FILES
 
 
 def is_ours(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -324,7 +325,9 @@ def test_every_limit_has_its_twin_in_the_environment(
     assert (told.json["limits"]["margin"], told.err.count("note:")) == (0.05, 0), "a flag wins, and is not told"
 
 
-def test_a_limit_that_a_forgotten_file_lifts_is_told(toolbelt: Toolbelt, shop: Path) -> None:
+def test_no_file_of_a_pull_request_lifts_a_limit_and_a_variable_that_does_is_told(
+    toolbelt: Toolbelt, shop: Path
+) -> None:
     cases: list[dict[str, Any]] = [*CASES, {"id": "greeting", "query": "Hello!", "expected": [], "kind": "irrelevant"}]
     write_shop(shop, cases)
     save(toolbelt)
@@ -333,7 +336,11 @@ def test_a_limit_that_a_forgotten_file_lifts_is_told(toolbelt: Toolbelt, shop: P
     words = [sys.executable, "-m", "toolbelt", "eval", "gate", "--baseline", "baseline.json"]
     assert subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 1
     (shop / ".env").write_text("TOOLBELT_MARGIN=1\n")
-    lifted = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    kept = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert kept.returncode == 1
+    assert "TOOLBELT_MARGIN" in kept.stderr.splitlines()[0]
+    environment = {**os.environ, "TOOLBELT_MARGIN": "1"}
+    lifted = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert (lifted.returncode, lifted.stderr.splitlines()[0]) == (0, "note: --margin 1.0 from TOOLBELT_MARGIN")
 
 
