@@ -84,6 +84,7 @@ class Reply:
         thoughts: The model's reasoning, where the server keeps it apart. It is not stored.
         turn: The turn as the vendor sent it, where it is more than text and calls; it is sent back with them.
         dropped: Names of the parts of earlier turns that the model was not shown. They are stored beside the reply.
+        is_last: Whether it is known to have called nothing after it, as of an answer given elsewhere. It is not stored.
     """
 
     text: str = ""
@@ -97,6 +98,7 @@ class Reply:
     thoughts: str = field(default="", compare=False, repr=False)
     turn: Turn | None = field(default=None, repr=False)
     dropped: tuple[str, ...] = field(default=(), compare=False)
+    is_last: bool = field(default=False, compare=False)
 
     @property
     def is_cut(self) -> bool:

@@ -164,6 +164,11 @@ def continue_run(
     with options.network(), RunStore(path, must_exist=True) as store:
         row = store.get(name)
         plan = row.plan
+        if plan.imported:
+            raise ToolbeltError(
+                f"The answers of run {row.run} were imported, so nobody is asked for more: import them again, with "
+                "what is missing (toolbelt eval import)."
+            )
         config = plan.config if project is None else None
         inputs = open_inputs(plan.dataset, plan.catalog, config, plan.tokenizer, reporter, project)
         inputs.refuse_changes(plan)

@@ -58,7 +58,7 @@ WITHIN_EVALS = (
     ("viewer",),
     ("exports",),
     ("browsing",),
-    ("run", "execution", "evaluate", "gate_and_top_up"),
+    ("run", "execution", "evaluate", "gate_and_top_up", "imported_run"),
     ("cli",),
 )
 """The floors of the harness, the lowest first; parts of one floor may import each other, but not in a circle."""

@@ -42,6 +42,10 @@ def _describe_unrecorded(run: Run, execution: ExecutionOptions) -> str:
 
 def _find_problem(summary: RunSummary, end: RunEnd, error: str, requests: int, execution: ExecutionOptions) -> str:
     """Empty where every trial says something; else how the infrastructure or a cap was in the way (rule E9)."""
+    if "imported_from" in summary.settings:
+        failed = f"{plural(summary.errors, 'trial')} unscored; the commonest reason: {error.rstrip('.')}"
+        parts = (summary.reason if end is RunEnd.INCOMPLETE else "", failed if summary.errors else "")
+        return "; ".join(part.rstrip(".") for part in parts if part)
     resume_line = f"toolbelt eval resume {summary.run}{execution.engine.as_option}{execution.retries_as_option}"
     if end is RunEnd.INCOMPLETE:
         failed = "; with --retry-errors what failed, too" if summary.errors else ""

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.models.model import Request
 from toolbelt.evals.offers import Offer
-from toolbelt.providers.chat import ChatClient, ChatRequest, Failure, ModelError, ToolDefinitions, Usage
+from toolbelt.providers.chat import ChatClient, ChatReply, ChatRequest, Failure, ModelError, ToolDefinitions, Usage
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.prices import Prices, find_prices
 
@@ -67,23 +67,28 @@ class HostedModel(PricedModel):
     async def complete(self, request: Request) -> Reply:
         """Ask once; raises `ModelError` and nothing else."""
         reply = await self.client.complete(ChatRequest(request.messages, _define(request.offer), request.sampling))
-        return Reply(
-            text=reply.text,
-            calls=tuple(ToolUse.from_text(call.id, call.name, call.arguments) for call in reply.calls),
-            usage=reply.usage,
-            finish_reason=reply.finish_reason,
-            served_by=reply.served_by,
-            latency_seconds=reply.latency_seconds,
-            fingerprint=reply.fingerprint,
-            hold_seconds=reply.hold_seconds,
-            thoughts=reply.thoughts,
-            turn=reply.turn,
-            dropped=reply.dropped,
-        )
+        return to_reply(reply)
 
     async def close(self) -> None:
         """Release the connections."""
         await self.client.close()
+
+
+def to_reply(reply: ChatReply) -> Reply:
+    """A client's reply as part of a conversation."""
+    return Reply(
+        text=reply.text,
+        calls=tuple(ToolUse.from_text(call.id, call.name, call.arguments) for call in reply.calls),
+        usage=reply.usage,
+        finish_reason=reply.finish_reason,
+        served_by=reply.served_by,
+        latency_seconds=reply.latency_seconds,
+        fingerprint=reply.fingerprint,
+        hold_seconds=reply.hold_seconds,
+        thoughts=reply.thoughts,
+        turn=reply.turn,
+        dropped=reply.dropped,
+    )
 
 
 def _define(offer: Offer) -> ToolDefinitions:

@@ -28,12 +28,16 @@ class Request:
         offer: The tools to choose from.
         sampling: How to ask.
         epoch: Which time this is that the case is asked, 0-based. It is not sent.
+        case: Id of the case; not sent, as the next.
+        number: Which request of its trial this is, 0-based.
     """
 
     messages: Sequence[Message]
     offer: Offer
     sampling: Sampling = PROVIDER_DEFAULTS
     epoch: int = 0
+    case: str = ""
+    number: int = 0
 
 
 class Model(Protocol):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolbelt.errors import NotFoundError
+from toolbelt.evals.models.imported import ImportedFrom, read_imported
 from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
 from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.rounds import Decision, read_decision
@@ -120,6 +121,7 @@ class RunSettings:
         decision: What is to be decided, so that the run may stop early; `None` to ask everything.
         system: The system prompt of cases that have none of their own; empty for none, and `None` for that of the
             agent or the dataset.
+        imported: Where the answers come from; `None` where models are asked.
 
     Raises:
         OutOfRangeError: a number is not allowed, see `SETTING_RANGES`.
@@ -137,6 +139,7 @@ class RunSettings:
     shard: Shard | None = None
     decision: Decision | None = None
     system: str | None = None
+    imported: ImportedFrom | None = None
 
     def __post_init__(self) -> None:
         refuse_outside(SETTING_RANGES, self)
@@ -157,7 +160,7 @@ _STORED_TYPES: Mapping[str, type] = {
 """Keys of a stored plan that are read without `Plan`, too, or are counted with."""
 _LEFT_OUT_IF_EMPTY = (
     *("params", "model_facts", "toolset_systems", "system", "served", "tools"),
-    *("shard", "shard_cases", "merged", "decision", "top_up"),
+    *("shard", "shard_cases", "merged", "decision", "top_up", "imported"),
 )
 
 
@@ -234,7 +237,7 @@ class Plan(RunSettings):
 
     def fit_guard(self, model: str) -> FitGuard | None:
         """The guard that refuses offers that do not fit the model; `None` where everything is sent."""
-        limits = None if self.ask_anyway else self.limits.get(model)
+        limits = None if self.ask_anyway or self.imported else self.limits.get(model)
         return None if limits is None else FitGuard(model, limits)
 
     @property
@@ -330,6 +333,7 @@ class Plan(RunSettings):
             **({"until_decided": self.decision.describe(self.cases)} if self.decision else {}),
             **({"top_up": {"epochs": self.top_up.epochs, "level": self.top_up.level}} if self.top_up else {}),
             **({"merged_shards": len(self.merged)} if self.merged else {}),
+            **(self.imported.stated if self.imported else {}),
             **{key: value for key, value in asdict(self.filter).items() if value not in (None, ())},
         }
         if self.asked_cases != self.cases:
@@ -389,4 +393,5 @@ class Plan(RunSettings):
             merged=data.get("merged", {}),
             decision=read_decision(data.get("decision")),
             top_up=read_top_up(data.get("top_up")),
+            imported=read_imported(data.get("imported")),
         )

@@ -250,6 +250,8 @@ class TrialState:
                 steps += counted > before
                 if steps >= self.case.steps:
                     return Ending.STEPS, ""
+            if reply.is_last:
+                return Ending.NO_CALL, ""
         return Ending.REQUEST_LIMIT, ""
 
     def _fail(self, unanswered: Unanswered) -> tuple[Ending, str]:
@@ -266,7 +268,10 @@ class TrialState:
 
     async def _reply(self, trial: int, number: int, offer: Offer, own_tokens: int, before: Attempts) -> Reply:
         if before.reply is None:
-            request = Request(self.conversation.to_messages(), offer, self.sampling, self.conversation.epoch)
+            conversation = self.conversation
+            request = Request(
+                *(conversation.to_messages(), offer, self.sampling, conversation.epoch, self.case.id, number)
+            )
             reply, attempts = await self.trial_runner.client.ask(
                 request, trial, number, earlier=before, own_tokens=own_tokens, is_opening=number == 0
             )

@@ -90,7 +90,8 @@ def make_plan(
     if drafts:
         text = f"{plural(drafts, 'draft')} that nobody has reviewed: no verdict can be based on drafts"
         reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
-    for warning in filter(None, (describe_end(project.facts(model)) for model in dict.fromkeys(models))):
+    asked = () if settings.imported else dict.fromkeys(models)
+    for warning in filter(None, (describe_end(project.facts(model)) for model in asked)):
         reporter.note(RunNote(NoteKind.SWITCHED_OFF, warning, is_warning=True))
     reached = count_reached(inputs.catalog, specs, map(chosen.case, range(len(indices))))
     decided: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(RunSettings)}

@@ -76,6 +76,8 @@ class NoteKind(StrEnum):
     """Trials that failed are run again."""
     RECORDED = "recorded"
     """Responses were stored in a cache that nobody named."""
+    IMPORTED = "imported"
+    """What was read of files of answers, and what was not."""
     INTERRUPTED = "interrupted"
     """The user interrupted the run, which can be resumed."""
 

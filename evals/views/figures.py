@@ -77,6 +77,9 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         saved = sum(arm.shared_cost_usd or 0.0 for arm in summary.arms)
         cost = f", which saved {format_cost(saved)}; each arm's cost is what it takes alone" if saved else ""
         lines.append(f"Asked once: {of} had the same requests as those of another arm, and have its answers{cost}.")
+    if files := summary.settings.get("imported_from"):
+        named = ", ".join(files[:_MOST_ARMS]) + (f" and {len(files) - _MOST_ARMS:,} more" * (len(files) > _MOST_ARMS))
+        lines.append(f"Imported: the answers were given elsewhere, and read from {named}. Nobody was asked.")
     lines += _odd_answer_lines(summary)
     if recorded := recorded_line(summary):
         lines.append(recorded)
@@ -118,7 +121,7 @@ def _odd_answer_lines(summary: RunSummary) -> Iterator[str]:
 
 
 _MOST_ARMS = 3
-"""The most arms that are named in a line."""
+"""The most arms, or files, that are named in a line."""
 
 
 def truncated_line(summary: RunSummary) -> str | None:

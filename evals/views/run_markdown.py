@@ -193,10 +193,11 @@ def _outcomes(arms: Sequence[ArmSummary]) -> str:
 
 
 def _command(summary: RunSummary) -> str:
-    words = ["toolbelt", "eval", "run"]
     settings = {"dataset": summary.dataset, **summary.settings}
+    files = settings.get("imported_from", ())
+    words = ["toolbelt", "eval", *(("import", *files) if files else ("run",))]
     for name, option in _OPTIONS.items():
-        value = settings.get(name)
+        value = None if files and name == "request_limit" else settings.get(name)
         for item in value if isinstance(value, list | tuple) else [] if value is None else [value]:
             words += [option, shown_path(Path(item)) if name in _PATHS and Path(item).is_absolute() else str(item)]
             if "\n" in words[-1]:  # a system prompt, which stands above
@@ -211,7 +212,7 @@ def _command(summary: RunSummary) -> str:
     ):
         words += [word for value in dict.fromkeys(values) for word in (option, value)]
     words += ["--ask-anyway"] if settings.get("ask_anyway") else []
-    words += ["--epochs", str(summary.epochs), "--seed", str(summary.seed)]
+    words += [*([] if files else ["--epochs", str(summary.epochs)]), "--seed", str(summary.seed)]
     line = visible(shlex.join(words))
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -99,6 +99,10 @@ def model() -> None:
     entries={
         "run": ("toolbelt.evals.cli.run:run", "Ask cases over toolsets and models, and score the answers."),
         "resume": ("toolbelt.evals.cli.run:resume", "Continue a run that was interrupted, capped or failed in part."),
+        "import": (
+            "toolbelt.evals.cli.imported_run:import_command",
+            "A run of answers that a model gave elsewhere.",
+        ),
         "merge": ("toolbelt.evals.cli.merge:merge", "Merge shards into one run."),
         "list": ("toolbelt.evals.cli.show:list_runs", "The stored runs."),
         "show": ("toolbelt.evals.cli.show:show", "The results of a run, or one of its cases, request by request."),

@@ -45,6 +45,8 @@ def _find_incomparable(old: SideInfo, new: SideInfo, shared: Iterable[str]) -> I
     for model in sorted(old.aliases.keys() & new.aliases.keys()):
         if old.aliases[model] != new.aliases[model]:
             yield Mismatch(Aspect.ALIAS, (model,))
+    if old.is_imported or new.is_imported:
+        return  # how a model was asked elsewhere is not known
     for setting in sorted(old.settings.keys() | new.settings.keys()):
         before, after = old.settings.get(setting), new.settings.get(setting)
         if setting in BY_NAME:
@@ -83,5 +85,7 @@ def _find_side_notes(side: SideInfo) -> Iterator[SideNote]:
         yield SideNote(SideProblem.SEQUENTIAL, side)
     if side.top_up:
         yield SideNote(SideProblem.TOPPED_UP, side)
+    if side.is_imported:
+        yield SideNote(SideProblem.IMPORTED, side)
     if side.drafts:
         yield SideNote(SideProblem.DRAFTS, side)

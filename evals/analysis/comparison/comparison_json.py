@@ -62,6 +62,7 @@ def _about(about: SideInfo) -> dict[str, Any]:
         "settings": dict(about.settings),
         "code": dict(about.code),
         "responses": to_json(about.responses),
+        "is_imported": about.is_imported,
         "sequential": to_json(about.sequential),
         "top_up": to_json(about.top_up),
     }

@@ -295,9 +295,14 @@ def describe_side_note(note: SideNote) -> str:
         return _describe_looks(side, name)
     if note.problem is SideProblem.TOPPED_UP:
         return _describe_top_up(side, name)
+    if note.problem is SideProblem.IMPORTED:
+        return (
+            f"The answers of {name} were imported: how the model was asked is not known, so settings are not compared; "
+            "nor is what it cost."
+        )
     why = f": {side.reason.rstrip('.')}" if side.reason else ""
-    # A running one goes on by itself, and a baseline cannot.
-    goes_on = side.status == "running" or side.is_baseline
+    # A running one goes on by itself; a baseline and an imported one cannot.
+    goes_on = side.status == "running" or side.is_baseline or side.is_imported
     hint = "" if goes_on else f"; what is left: toolbelt eval resume {side.name}"
     return f"{name[0].upper()}{name[1:]} is not finished ({side.status}{why}){hint}."
 

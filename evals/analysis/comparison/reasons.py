@@ -141,6 +141,7 @@ class SideProblem(StrEnum):
     DRAFTS = "drafts"
     SEQUENTIAL = "sequential"
     TOPPED_UP = "topped_up"
+    IMPORTED = "imported"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ _HEAD = (
     "arms",
     "cases",
 )
+_OPTIONAL = ("filter", "tools", "responses", "sequential", "aliases", "imported")
 _ORIGIN = ("model", "responses", "oldest", "newest", "served_by", "fingerprints")
 _NAMES = ("model", "toolset", "variant", "tokenizer")
 _AGAIN = "save the baseline again: toolbelt eval baseline save"
@@ -197,7 +198,8 @@ def check_head(top: Section) -> CheckedHead | None:
     if schema != SCHEMA:
         _refuse_schema(top, schema)
         return None
-    _check_keys(top, _HEAD, "baseline", optional=("filter", "tools", "responses", "sequential", "aliases"))
+    _check_keys(top, _HEAD, "baseline", optional=_OPTIONAL)
+    top.read_bool("imported")
     for key in ("chosen", "catalog", "surroundings"):
         top.read_text(key, blank=True)
     case_count = top.read_int("case_count", least=1, most=_MOST)

@@ -100,6 +100,7 @@ class Baseline:
             aliases=head.get("aliases", {}),
             tools=head.get("tools", {}),
             responses=tuple(map(_read_origin, head.get("responses", ()))),
+            is_imported=head.get("imported", False),
             sequential=SequentialInfo(**head["sequential"]) if "sequential" in head else None,
         )
 

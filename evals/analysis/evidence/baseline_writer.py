@@ -98,6 +98,7 @@ def _head(side: Side, arms: Sequence[int]) -> dict[str, Any]:
         "epochs": about.epochs,
         **({"filter": dict(about.filter)} if about.filter else {}),
         **({"sequential": asdict(about.sequential)} if about.sequential else {}),
+        **({"imported": True} if about.is_imported else {}),
         "settings": dict(sorted(about.settings.items())),
         "catalog": about.catalog,
         "surroundings": about.surroundings,
@@ -111,7 +112,9 @@ def _head(side: Side, arms: Sequence[int]) -> dict[str, Any]:
 def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
     """Reasons against a baseline from a run, each with what to do about it; empty if there are none."""
     about = side.about
-    again = f"toolbelt eval resume {about.name}"
+    again, failed = f"toolbelt eval resume {about.name}", " --retry-errors"
+    if about.is_imported:
+        again, failed = "toolbelt eval import", ""
     reasons = []
     if about.drafts:
         reasons.append(
@@ -135,7 +138,7 @@ def why_unfit(side: Side, arms: Sequence[int] | None = None) -> tuple[str, ...]:
     if missing and about.status == "finished":
         reasons.append(f"{plural(missing, 'trial')} have not finished; go on with: {again}")
     if errors:
-        reasons.append(f"{plural(errors, 'trial')} ended with an error; again: {again} --retry-errors")
+        reasons.append(f"{plural(errors, 'trial')} ended with an error; again: {again}{failed}")
     return tuple(reasons)
 
 

@@ -178,6 +178,7 @@ class SideInfo:
         responses: Of each model that is asked over a response cache, which answers were recorded and which asked; in a
             baseline all count as recorded.
         top_up: Set where arms were asked further than others; `epochs` is the most of them.
+        is_imported: Whether the answers were given elsewhere, so that `settings` says nothing of how.
         sequential: Set where the cases are those of a run that may stop early, whose bounds hold for comparisons.
         margin: What such a run is decided by, a fraction; `None` of other runs, and in a baseline.
     """
@@ -205,6 +206,7 @@ class SideInfo:
     sequential: SequentialInfo | None = None
     margin: float | None = None
     top_up: TopUpInfo | None = None
+    is_imported: bool = False
 
     def epochs_of(self, arm: ArmName) -> int:
         """How often an arm is asked each case."""

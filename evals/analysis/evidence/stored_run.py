@@ -17,7 +17,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 
 _COLUMNS = (
     "case_id, cluster, kind, epoch, outcome, covered, called, missing, surplus, definition_tokens, own_prompt_tokens, "
-    "prompt_tokens, requests, {cost}, latency_seconds"
+    "prompt_tokens, requests, {cost}, {latency}"
 )
 _OF_TRIAL = (
     "FROM responses AS p WHERE p.run = trials.run AND p.trial = coalesce(trials.same_as, trials.trial) AND p.is_reused"
@@ -76,6 +76,7 @@ class StoredRun:
             sequential=_describe_design(plan),
             margin=None if plan.decision is None else plan.decision.margin,
             top_up=_describe_top_up(plan, self._arms),
+            is_imported=plan.imported is not None,
         )
         self._last: tuple[int, CaseTable] | None = None
 
@@ -124,7 +125,10 @@ class StoredRun:
         # Not by the trial's number alone: a case whose first epoch has not finished would come after the others.
         order, grid = ("trial / ? % ?, trial", self._grid) if epochs > 1 else ("trial", ())
         # The names are this module's own.
-        columns = _COLUMNS.format(cost=_WITH_ORIGINAL_COST if self._about.responses else "cost_usd")
+        columns = _COLUMNS.format(
+            cost=_WITH_ORIGINAL_COST if self._about.responses else "cost_usd",
+            latency="NULL" if self._about.is_imported else "latency_seconds",
+        )
         query = f"SELECT {columns} FROM trials WHERE run = ? AND arm = ? ORDER BY {order}"  # noqa: S608
         builder = TableBuilder(epochs, _make_end, before)
         with read_snapshot(self._connection):

@@ -243,7 +243,7 @@ def _unfinished(reason: UnfinishedRun) -> str:
         f": {left:,} of {plural(reason.planned, 'trial')} have not been run" if left > 0 else ", after its last trial"
     )
     # One that another process works on cannot be resumed, and need not.
-    again = f"eval resume {run.name}"
+    again = "eval import, with the answers that are missing" if run.is_imported else f"eval resume {run.name}"
     if run.top_up is not None:
         again = f"eval gate {run.name} --top-up, the same baseline, and a higher cap if that is what stopped it"
     hint = "wait for it to end" if run.status == "running" else f"go on with: toolbelt {again}"

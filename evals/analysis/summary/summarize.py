@@ -95,6 +95,8 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
         clusters = count_clusters(connection, run, _clustered_rates(connection, run, groups))
         created, stored_status, reason, text = head
         plan = json.loads(text)
+        if "imported" in plan:
+            timings = {arm: replace(each, median_seconds=None, p95_seconds=None) for arm, each in timings.items()}
         epochs = measure_epochs(
             connection, run, (row[0] for row in planned), cases=plan.get("cases", 0), epochs=plan.get("epochs", 1)
         )

@@ -154,16 +154,18 @@ def expected_call(
     return call
 
 
-def python_calls(text: str) -> list[Any] | None:
-    """Calls that are written as Python has them: `[get_weather(city="Oslo"), …]`, as ToolACE and BFCL do."""
+def python_calls(text: str, read: Callable[[ast.expr], Any] = ast.literal_eval) -> list[Any] | None:
+    """Calls that are written as Python has them: `[get_weather(city="Oslo"), …]`, as ToolACE and BFCL do.
+
+    Args:
+        text: Nothing but calls; `None` comes of anything else.
+        read: Reads the value of an argument.
+    """
     try:
         tree = ast.parse(text, mode="eval").body
         calls = tree.elts if isinstance(tree, ast.List) else [tree]
         return [
-            {
-                "name": ast.unparse(call.func),
-                "args": {str(one.arg): ast.literal_eval(one.value) for one in call.keywords},
-            }
+            {"name": ast.unparse(call.func), "args": {str(one.arg): read(one.value) for one in call.keywords}}
             for call in calls
             if isinstance(call, ast.Call) and not call.args
         ] or None
