@@ -63,12 +63,14 @@ def import_answers(
     """Make a run of answers that a model gave elsewhere, as `toolbelt eval import` does. Nobody is asked.
 
     Example:
-        >>> import json, pathlib, tempfile
+        >>> import tempfile
+        >>> from pathlib import Path
         >>> from toolbelt.evals import import_answers
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
-        >>> rows = [{"case_id": "git-status", "answer": "git_status"}]
-        >>> _ = (folder / "answers.jsonl").write_text("".join(json.dumps(row) for row in rows))
-        >>> run = import_answers(folder / "answers.jsonl", "assistant", "vendor/model", store=folder / "runs.db")
+        >>> file = Path(tempfile.mkdtemp()) / "answers.csv"
+        >>> _ = file.write_text("case_id,tool\\nsingle-glob-tsconfig-1,glob\\n")
+        >>> run = import_answers(file, "assistant", "vendor/model", store=file.with_name("runs.db"))
+        >>> run.end.value, run.summary.scored
+        ('incomplete', 1)
 
     Args:
         files: JSON, JSON Lines, CSV, Parquet, or tables in Markdown; see `toolbelt.evals.models.answer_rows`.

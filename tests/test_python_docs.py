@@ -28,6 +28,7 @@ def test_C_every_public_name_has_an_example(name: str) -> None:
         "gate_run",
         "load_run",
         "merge_runs",
+        "import_answers",
         "ToolLoadoutRegistry",
         "ExecutableTool",
         "expand_toolkits",

@@ -2,10 +2,13 @@
 
     pip download --no-deps bfcl-eval==2026.3.23 && unzip -q bfcl_eval-*.whl -d bfcl
     python -m tests.benchmarks.bfcl_agreement bfcl
+    python -m tests.benchmarks.bfcl_agreement bfcl result/MODEL/BFCL_v4_*_result.json
 
 Questions and ground truth are those of the package. Of each single-turn case in Python, answers are drawn that are
 right, and answers in which one thing was changed. The checker is the package's, unchanged; only its table of models,
 whose import needs the clients of forty providers, is replaced by one that renames no function.
+
+With result files, the published answers of one model are scored instead: by ours as `toolbelt eval import` reads them.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import copy
 import io
 import json
 import random
+import sqlite3
 import sys
 import tempfile
 import types
@@ -22,6 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from toolbelt.evals import import_answers
 from toolbelt.evals.cases.dataset import open_dataset
 from toolbelt.evals.cases.imports.importer import import_cases
 from toolbelt.evals.scoring.outcome import Ending, Outcome, SelectedTool
@@ -171,12 +176,41 @@ def answers(data: Path) -> Iterator[tuple[str, str, dict[str, Any], list[Any], s
                     yield subset, case_id, question, truth, kind, calls
 
 
-def main(package: str) -> None:
-    """Print the agreement by kind of change, and the first answers that are scored differently."""
+def published(package: str, files: list[str]) -> None:
+    """Print how often the published answers of one model, imported as a run, are right by both."""
     check, data = open_checker(Path(package)), Path(package) / "bfcl_eval" / "data"
     with tempfile.TemporaryDirectory() as folder:
-        files = [str(data / f"BFCL_v4_{subset}.json") for subset in SUBSETS]
-        imported = import_cases(files, f"{folder}/bfcl", standard_input=io.BytesIO(), form="bfcl")
+        questions = [str(data / f"BFCL_v4_{subset}.json") for subset in SUBSETS]
+        import_cases(questions, f"{folder}/bfcl", standard_input=io.BytesIO(), form="bfcl")
+        run = import_answers(files, f"{folder}/bfcl", "published", store=f"{folder}/runs.db")
+        with sqlite3.connect(run.store) as store:
+            query = (
+                "SELECT case_id, reply, outcome FROM trials JOIN requests USING (run, trial) WHERE reply IS NOT NULL"
+            )
+            rows = {case: (json.loads(reply), outcome) for case, reply, outcome in store.execute(query)}
+    counts: Counter[str] = Counter()
+    for subset in SUBSETS:
+        truths = read_lines(data / "possible_answer" / f"BFCL_v4_{subset}.json")
+        for case, question in read_lines(data / f"BFCL_v4_{subset}.json").items():
+            if case not in rows:
+                continue
+            reply, outcome = rows[case]
+            plain = {name.replace(".", "_"): name for name in (each["name"] for each in question["function"])}
+            calls = [(plain.get(name, name), json.loads(text)) for _, name, text in reply.get("calls", ())]
+            theirs = check(question["function"], calls, truths[case]["ground_truth"], subset)
+            counts[f"theirs {theirs}, ours {outcome == Outcome.CORRECT}"] += 1
+    print(f"{run.end}: {run.reason}", dict(counts))
+
+
+def main(package: str, *files: str) -> None:
+    """Print the agreement by kind of change, and the first answers that are scored differently."""
+    if files:
+        published(package, list(files))
+        return
+    check, data = open_checker(Path(package)), Path(package) / "bfcl_eval" / "data"
+    with tempfile.TemporaryDirectory() as folder:
+        sources = [str(data / f"BFCL_v4_{subset}.json") for subset in SUBSETS]
+        imported = import_cases(sources, f"{folder}/bfcl", standard_input=io.BytesIO(), form="bfcl")
         print(f"{imported.cases:,} cases;", *imported.notes, sep="\n  ")
         dataset = open_dataset(f"{folder}/bfcl")
         catalog = dataset.catalog_file.catalog
@@ -208,4 +242,4 @@ def main(package: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
