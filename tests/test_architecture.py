@@ -164,8 +164,6 @@ SIBLING_ONLY = {
     "toolbelt.models.schema_rewriting": "one of the rewritings; together over 400 lines",
     "toolbelt.project.fits": "a cache; the project knows only that fits are found",
     "toolbelt.project.sessions": "loads the runtime, which only sessions need",
-    "toolbelt.providers.messages_api": "one vendor's API, in and out; the client chooses between three",
-    "toolbelt.providers.responses_api": "one vendor's API, in and out; the client chooses between three",
     "toolbelt.providers.embedding_requests": "one request, over each transport; batches and retries are around it",
     "toolbelt.providers.provider_texts": "a table of what providers write, apart from reading it",
     "toolbelt.runtime.annotations": "the one way to pydantic",
