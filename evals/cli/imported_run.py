@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from toolbelt.command.groups import examples
+from toolbelt.command.groups import EXAMPLE_MODEL, examples
 from toolbelt.command.options import config_option, json_option, option, tokenizer_option
 from toolbelt.evals.cli.console_reporter import EvalConsoleReporter
 from toolbelt.evals.cli.dataset_opening import own_catalog_option
@@ -29,7 +29,7 @@ from toolbelt.evals.setup.asking import ExecutionOptions
 @click.command(
     "import",
     epilog=examples(
-        "toolbelt eval import batch_output.jsonl --dataset ./mine --model openai/gpt-5.4",
+        f"toolbelt eval import batch_output.jsonl --dataset ./mine --model {EXAMPLE_MODEL}",
         "toolbelt eval import result/mine/BFCL_v4_*_result.json --dataset ./bfcl --model mine",
         "toolbelt eval import answers.csv --dataset ./mine --model acme-agent --toolset loadout:developer",
     ),
