@@ -117,12 +117,12 @@ def test_S2_a_model_that_makes_none_is_an_error_of_its_own(server: OpenAIServer,
 
 def _spoil_row(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE vectors SET vector = substr(vector, 1, 8) || zeroblob(length(vector) - 8)")
+        connection.execute("UPDATE checked_vectors SET vector = substr(vector, 1, 8) || zeroblob(length(vector) - 8)")
 
 
 def _other_types(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE vectors SET vector = 'text'")
+        connection.execute("UPDATE checked_vectors SET vector = 'text'")
 
 
 SPOILERS: dict[str, Callable[[Path], object]] = {

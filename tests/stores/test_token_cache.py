@@ -110,7 +110,7 @@ def test_a_file_that_is_no_database_is_replaced_so_that_the_cache_works_again(tm
 
 def test_a_table_of_another_make_is_no_hindrance(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection:
-        connection.execute("CREATE TABLE counts (other TEXT)")
+        connection.execute("CREATE TABLE checked_counts (other TEXT)")
     assert _count(tmp_path, "a") == ([1], ["a"])
 
 
@@ -169,3 +169,20 @@ for start in range(first, first + 2000, 50):
     counter = LengthCounter("estimate")
     CachedTokenCounter(counter, tmp_path / "new").count(["x" * number for number in range(4000)])
     assert counter.asked == []
+
+
+@pytest.mark.parametrize("change", ["tokens = 94", "tokens = tokens + 1", "seal = zeroblob(8)"])
+def test_a_count_that_was_changed_in_the_file_is_counted_again(tmp_path: Path, change: str) -> None:
+    right = _count(tmp_path, "a", "b c d")[0]
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection, connection:
+        connection.execute(f"UPDATE checked_counts SET {change}")
+    assert _count(tmp_path, "a", "b c d") == (right, ["a", "b c d"])
+    assert _count(tmp_path, "a", "b c d") == (right, [])
+
+
+def test_a_count_that_stands_under_another_text_is_counted_again(tmp_path: Path) -> None:
+    right = _count(tmp_path, "a", "b c d e f g h i j k")[0]
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection, connection:
+        rows = connection.execute("SELECT key, tokens, seal FROM checked_counts ORDER BY tokens").fetchall()
+        connection.execute("UPDATE checked_counts SET tokens = ?, seal = ? WHERE key = ?", (*rows[0][1:], rows[1][0]))
+    assert _count(tmp_path, "a", "b c d e f g h i j k")[0] == right

@@ -20,14 +20,13 @@ from toolbelt.providers.embeddings import (
 )
 from toolbelt.providers.endpoints import find_origin
 from toolbelt.reporter import SILENT, Advance, Reporter
-from toolbelt.stores.content_cache import ContentCache, OpenCache, hash_bytes, hash_text
+from toolbelt.stores.content_cache import ContentCache, OpenCache, hash_text
 from toolbelt.stores.files import cache_folder
 from toolbelt.text import visible
 
 FILE_NAME = "vectors.sqlite3"
 _KEPT_AT_ONCE = BATCH * AT_ONCE * 4
 """Texts that are asked for between two writes: what an interruption loses at most."""
-_CHECK_BYTES = 8
 
 
 class StoredVectors:
@@ -110,7 +109,7 @@ class StoredVectors:
             part = keys[start : start + size]
             embedded = embed_texts(self.model, [missing[key] for key in part], self._options, advance_part)
             vectors = dict(zip(part, embedded.vectors, strict=True))
-            cache.add({key: _pack(vector) for key, vector in vectors.items()})
+            cache.add({key: vector.tobytes() for key, vector in vectors.items()})
             yield from vectors.items()
 
     def _key(self, text: str) -> bytes:
@@ -122,18 +121,11 @@ def _find(cache: OpenCache, keys: Sequence[bytes]) -> dict[bytes, array[float]]:
     return {key: vector for key, vector in unpacked if vector is not None}
 
 
-def _pack(vector: array[float]) -> bytes:
-    content = vector.tobytes()
-    return hash_bytes(content, _CHECK_BYTES) + content
-
-
 def _unpack(packed: object) -> array[float] | None:
-    """The vector; `None` for anything but what `_pack` makes."""
-    if not isinstance(packed, bytes) or packed[:_CHECK_BYTES] != hash_bytes(packed[_CHECK_BYTES:], _CHECK_BYTES):
-        return None
+    """The vector; `None` for what is none."""
     vector = array("f")
     try:
-        vector.frombytes(packed[_CHECK_BYTES:])
+        vector.frombytes(packed if isinstance(packed, bytes) else b"")
     except ValueError:
         return None
     return vector if vector and math.isfinite(sum(vector)) else None

@@ -1,6 +1,7 @@
 """Values by the hash of what they were made from, kept on disk, so that nothing is made twice.
 
 It is only a cache: if it cannot be read or written, work goes on without it. Several processes may use it at once.
+Each value has a check of key and value, so that one that was changed in the file is made again.
 """
 
 from __future__ import annotations
@@ -61,11 +62,15 @@ class ContentCache:
     @contextlib.contextmanager
     def open(self) -> Iterator[OpenCache]:
         """The cache, to be read and written within."""
-        opened = OpenCache(self._connect(), self.table, self.column.partition(" ")[0])
+        opened = OpenCache(self._connect(), self._checked_table, self.column.partition(" ")[0])
         try:
             yield opened
         finally:
             opened.close()
+
+    @property
+    def _checked_table(self) -> str:
+        return f"checked_{self.table}"  # a table of an earlier release has no checks
 
     def _connect(self, *, retry: bool = True) -> sqlite3.Connection | None:
         try:
@@ -75,9 +80,8 @@ class ContentCache:
             return None
         try:
             connection.execute("PRAGMA synchronous=OFF")  # losing the cache with the power loses nothing
-            connection.execute(
-                f"CREATE TABLE IF NOT EXISTS {self.table} (key BLOB PRIMARY KEY, {self.column} NOT NULL) WITHOUT ROWID"
-            )
+            columns = f"key BLOB PRIMARY KEY, {self.column} NOT NULL, seal BLOB NOT NULL"
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {self._checked_table} ({columns}) WITHOUT ROWID")
         except sqlite3.DatabaseError as error:
             connection.close()
             if retry and _is_damage(error):
@@ -105,8 +109,9 @@ class OpenCache:
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
                 marks = ",".join("?" * len(chunk))
-                query = f"SELECT key, {self._column} FROM {self._table} WHERE key IN ({marks})"  # noqa: S608  our names
-                known.update(self._connection.execute(query, chunk))
+                query = f"SELECT key, {self._column}, seal FROM {self._table} WHERE key IN ({marks})"  # noqa: S608  our names
+                rows = self._connection.execute(query, chunk)
+                known.update((key, value) for key, value, seal in rows if seal == _seal(key, value))
         return known
 
     def add(self, values: Mapping[bytes, Any]) -> None:
@@ -115,7 +120,8 @@ class OpenCache:
             return
         with self._forgiving(self._connection):
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", values.items())  # noqa: S608
+            rows = ((key, value, _seal(key, value)) for key, value in values.items())
+            self._connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", rows)  # noqa: S608
             self._connection.execute("COMMIT")
 
     def close(self) -> None:
@@ -135,6 +141,12 @@ class OpenCache:
                 rows = connection.execute("PRAGMA database_list").fetchall()
                 with contextlib.suppress(OSError):
                     Path(rows[0][2]).unlink()
+
+
+def _seal(key: bytes, value: object) -> bytes:
+    """The check of an entry: a value that was changed, or stands under another key, does not have it."""
+    content = value if isinstance(value, bytes) else repr(value).encode(errors="surrogatepass")
+    return hash_bytes(key + content, 8)
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
