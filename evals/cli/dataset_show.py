@@ -53,7 +53,7 @@ def show(dataset: str, case_id: str | None, options: ProjectOptions, as_json: bo
     opened, project = open_with_project(dataset, options)
     if case_id is not None:
         index = opened.get(case_id)
-        data = {**_case(opened.case(index)), "source": opened.source, "line": opened.line(index)}
+        data = {**case_data(opened.case(index)), "source": opened.source, "line": opened.line(index)}
         if as_json:
             print_json(data)
         else:
@@ -123,7 +123,8 @@ def _summary(dataset: Dataset, project: Project) -> dict[str, Any]:
     }
 
 
-def _case(case: Case) -> dict[str, Any]:
+def case_data(case: Case) -> dict[str, Any]:
+    """A case as plain values, for `--json` and for the view."""
     return {
         "id": case.id,
         "kind": case.kind,

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
 import shlex
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.cli.conftest import SMALL, Toolbelt
-from tests.warm.client import take_terminal
+from tests.cli.terminal import Terminal
 from tests.wording import each_mentions, mentions
 
 ALL_FLAGS = [
@@ -227,67 +222,12 @@ def test_L11_what_is_refused_shadows_nothing(toolbelt: Toolbelt, small: Path) ->
 CTRL_C, CTRL_D = "\x03", "\x04"
 
 
-class Terminal:
-    """The command at a terminal of its own, spoken to line by line."""
-
-    def __init__(self, *arguments: str, **environment: str) -> None:
-        self.control, terminal = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "toolbelt", "loadout", "create", *arguments],
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment},
-            start_new_session=True,
-            preexec_fn=take_terminal,  # noqa: PLW1509  or Ctrl-C would be a letter
-        )
-        os.close(terminal)
-        self.seen = ""
-        self.answered = 0
-        self.deadline = time.monotonic() + 30
-
-    def wait_for(self, text: str) -> None:
-        while text not in self.seen[self.answered :]:
-            if not self._read():
-                raise AssertionError(f"ended before {text!r}: {self.seen}")
-
-    def answer(self, question: str, text: str) -> None:
-        self.wait_for(question)
-        self.answered = len(self.seen)
-        os.write(self.control, f"{text}\n".encode(errors="surrogateescape"))
+class Creation(Terminal):
+    command = ("loadout", "create")
 
     def answer_all(self, *answers: str) -> None:
         for question, text in zip(QUESTIONS, answers, strict=True):
             self.answer(question, text)
-
-    def leave_by(self, key: str) -> None:
-        # Between the prompt and the reading of the answer a key waits for the next one.
-        while "interrupted" not in self.seen:
-            os.write(self.control, key.encode())
-            for _ in range(5):
-                if "interrupted" not in self.seen:
-                    self._read()
-
-    def finish(self) -> int:
-        while self._read():
-            pass
-        os.close(self.control)
-        return self.process.wait(timeout=30)
-
-    def _read(self) -> bool:
-        if time.monotonic() > self.deadline:
-            self.process.kill()
-            self.process.wait(timeout=30)
-            raise AssertionError(f"still waiting: {self.seen}")
-        ready, _, _ = select.select([self.control], [], [], 0.2)
-        if not ready:
-            return self.process.poll() is None
-        try:
-            raw = os.read(self.control, 65536)
-        except OSError:  # how Linux says that the other side is closed
-            return False
-        self.seen += raw.decode(errors="replace")
-        return bool(raw)
 
 
 QUESTIONS = (
@@ -316,7 +256,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def test_at_a_terminal_what_is_missing_is_asked_for(small: Path) -> None:
-    terminal = Terminal()
+    terminal = Creation()
     terminal.answer_all(*GOOD)
     assert terminal.finish() == 0, terminal.seen
     assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
@@ -329,7 +269,7 @@ def test_at_a_terminal_what_is_missing_is_asked_for(small: Path) -> None:
 @pytest.mark.parametrize(("answer", "is_written"), [("", True), ("n", False)])
 def test_at_a_terminal_a_project_file_is_offered(project: Path, answer: str, is_written: bool) -> None:
     (project / "small.yaml").write_text(SMALL)
-    terminal = Terminal("mine", "--plugin", "git", "--catalog", "small.yaml")
+    terminal = Creation("mine", "--plugin", "git", "--catalog", "small.yaml")
     terminal.answer("Also write toolbelt.yaml", answer)
     assert terminal.finish() == 0, terminal.seen
     written = {"mine.loadout.yaml", "small.yaml"} | ({"toolbelt.yaml"} if is_written else set())
@@ -339,7 +279,7 @@ def test_at_a_terminal_a_project_file_is_offered(project: Path, answer: str, is_
 
 def test_at_a_terminal_a_no_writes_nothing(small: Path) -> None:
     before = _names(small)
-    terminal = Terminal()
+    terminal = Creation()
     terminal.answer_all(*GOOD[:-1], "n")
     assert terminal.finish() == 130
     assert _names(small) == before
@@ -371,7 +311,7 @@ def test_L10_at_a_terminal_a_mistake_costs_one_answer(small: Path, question: str
     (small / "toolbelt.yaml").write_text("catalog: small.yaml\nloadouts:\n  taken: {extends: minimal}\n")
     (small / "there.loadout.yaml").write_text("name: elsewhere\n")
     (small / "a-folder.loadout.yaml").mkdir()
-    terminal = Terminal(PYTHONIOENCODING="utf-8:surrogateescape")
+    terminal = Creation(PYTHONIOENCODING="utf-8:surrogateescape")
     for asked, right in zip(QUESTIONS, GOOD, strict=True):
         if asked == question:
             terminal.answer(asked, wrong)
@@ -385,7 +325,7 @@ def test_L10_at_a_terminal_a_mistake_costs_one_answer(small: Path, question: str
 
 @pytest.mark.parametrize("question", ["Name:", "Description:", "Write"])
 def test_at_a_terminal_what_cannot_be_read_is_asked_for_again(small: Path, question: str) -> None:
-    terminal = Terminal(PYTHONIOENCODING="utf-8:strict")
+    terminal = Creation(PYTHONIOENCODING="utf-8:strict")
     for asked, right in zip(QUESTIONS, GOOD, strict=True):
         if asked == question:
             terminal.answer(asked, "\udcff")
@@ -413,7 +353,7 @@ def test_L10_at_a_terminal_wrong_flags_are_refused_before_any_question(
 ) -> None:
     (small / "toolbelt.yaml").write_text("catalog: small.yaml\nloadouts:\n  taken: {extends: minimal}\n")
     before = _names(small)
-    terminal = Terminal(*arguments)
+    terminal = Creation(*arguments)
     assert terminal.finish() in (2, 3)
     assert mentions(terminal.seen, named)
     assert "Name:" not in terminal.seen
@@ -423,14 +363,14 @@ def test_L10_at_a_terminal_wrong_flags_are_refused_before_any_question(
 
 def test_at_a_terminal_force_replaces_a_file(small: Path) -> None:
     (small / "mine.loadout.yaml").write_text("name: mine\nextends: full\n")
-    terminal = Terminal("--force")
+    terminal = Creation("--force")
     terminal.answer_all(*GOOD)
     assert terminal.finish() == 0, terminal.seen
     assert yaml.safe_load((small / "mine.loadout.yaml").read_text()) == WRITTEN
 
 
 def test_at_a_terminal_what_flags_say_is_not_asked(small: Path) -> None:
-    terminal = Terminal("--extends", "minimal", "--disable", "git/push")
+    terminal = Creation("--extends", "minimal", "--disable", "git/push")
     for asked, right in zip(QUESTIONS, GOOD, strict=True):
         if asked not in ("Extends", "Disable,"):
             terminal.answer(asked, right)
@@ -440,7 +380,7 @@ def test_at_a_terminal_what_flags_say_is_not_asked(small: Path) -> None:
 
 
 def test_L11_at_a_terminal_what_is_shadowed_is_told_with_the_name(small: Path) -> None:
-    terminal = Terminal()
+    terminal = Creation()
     terminal.answer("Name:", "minimal")
     terminal.wait_for("Extends")
     assert "extends it: developer," in terminal.seen
@@ -451,7 +391,7 @@ def test_L11_at_a_terminal_what_is_shadowed_is_told_with_the_name(small: Path) -
 
 
 def test_at_a_terminal_a_warning_is_told_once(small: Path) -> None:
-    terminal = Terminal()
+    terminal = Creation()
     terminal.answer_all("mine", "", "git", "", "nothing*", "", "", "")
     assert terminal.finish() == 0, terminal.seen
     assert terminal.seen.count("matches nothing in catalog 'small'") == 1
@@ -461,7 +401,7 @@ def test_at_a_terminal_a_warning_is_told_once(small: Path) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_E9_at_a_terminal_ctrl_c_and_ctrl_d_are_130_and_write_nothing(small: Path, key: str, question: str) -> None:
     before = _names(small)
-    terminal = Terminal()
+    terminal = Creation()
     for asked, right in zip(QUESTIONS[: QUESTIONS.index(question)], GOOD, strict=False):
         terminal.answer(asked, right)
     terminal.wait_for(question)
@@ -474,7 +414,7 @@ def test_E9_at_a_terminal_ctrl_c_and_ctrl_d_are_130_and_write_nothing(small: Pat
 @pytest.mark.parametrize("key", [pytest.param(CTRL_C, id="ctrl-c"), pytest.param(CTRL_D, id="ctrl-d")])
 def test_E9_at_a_terminal_one_may_leave_after_a_mistake(small: Path, key: str) -> None:
     before = _names(small)
-    terminal = Terminal()
+    terminal = Creation()
     terminal.answer("Name:", "auto")
     terminal.wait_for("Error: ")
     terminal.wait_for("Name:")

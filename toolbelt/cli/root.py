@@ -138,12 +138,13 @@ def evaluate() -> None:
             "Cases from logs, transcripts and other harnesses.",
         ),
         "generate": ("toolbelt.evals.cli.dataset_generate:generate", "Drafts of cases, by a model, for you to review."),
+        "review": ("toolbelt.evals.cli.dataset_review:review", "Drafts one by one: accept, change or drop."),
         "split": ("toolbelt.evals.cli.dataset_split:split", "Hold a part of the cases out."),
     },
     epilog=examples("toolbelt dataset show assistant"),
 )
 def dataset() -> None:
-    """Cases to try toolsets on: list, show, lint, card, import, generate, split."""
+    """Cases to try toolsets on: list, show, lint, card, import, generate, review, split."""
 
 
 @click.group(
