@@ -33,6 +33,7 @@ _SHOWN = 20
         "toolbelt dataset import requests.jsonl -o ./mine",
         "toolbelt dataset import e2eTestPrompts.md --catalog tools.json -o ./mine",
         "toolbelt dataset import BFCL_v4_multiple.json possible_answer/BFCL_v4_multiple.json -o ./bfcl",
+        "toolbelt dataset import ~/.claude/projects/-home-me-shop/session.jsonl --catalog catalog.json -o ./mine",
         "toolbelt dataset import samples.jsonl -o ./mine --catalog tools.json --target-field metadata.tools",
     ),
 )
@@ -51,7 +52,7 @@ _SHOWN = 20
     metavar="C",
     envvar="TOOLBELT_IMPORT_CATALOG",
     help="What names mean: a shipped catalog, a dataset folder, or a file; copied beside the cases.  "
-    "[default: the tools in the sources]",
+    "[default: the tools in the sources, or the catalog of toolbelt.yaml]",
 )
 @option("--role", metavar="R", envvar="TOOLBELT_IMPORT_ROLE", help="The loadout that an agent doing this would have.")
 @option("--kind", metavar="K", envvar="TOOLBELT_IMPORT_KIND", help="Of every case.  [default: found from its calls]")
@@ -107,9 +108,9 @@ def import_command(
 ) -> int:
     """A dataset from SOURCEs, files or `-`: logs and sessions of agents, tables of prompts, files of other harnesses.
 
-    Tables (Markdown, CSV, TSV) and JSON lists of prompts with their tools, MCP-Atlas and Inspect AI name tools without
-    defining them: --catalog says what the names mean. LiveMCPBench, ProgressiveMCPBench, BFCL, promptfoo and logs bring
-    their tools along.
+    Tables (Markdown, CSV, TSV) and JSON lists of prompts with their tools, MCP-Atlas, Inspect AI and sessions of agents
+    name tools without defining them: --catalog says what the names mean. LiveMCPBench, ProgressiveMCPBench, BFCL,
+    promptfoo and logs bring their tools along.
 
     What agents did is not what is right: cases made of recorded calls are drafts until somebody reviewed them, and
     every run over them says so. Nothing is left out in silence.
@@ -138,6 +139,7 @@ def import_command(
             settings=settings,
             form=form,
             catalog=catalog_file,
+            fallback=_project_catalog,
             overwrite=force,
             progress=advance,
         )
@@ -146,6 +148,12 @@ def import_command(
         print_json(_data(result))
     is_whole = not result.broken and not (catalog_file and catalog_file.left_out)
     return 0 if is_whole or skip_broken else INCOMPLETE
+
+
+def _project_catalog() -> CatalogFile | None:
+    """The catalog that `toolbelt.yaml` names, if there is one."""
+    config = examine_config(Path.cwd())
+    return None if config.catalog is None else open_catalog(config.catalog)
 
 
 def _check_role(role: str, catalog: CatalogFile | None) -> None:

@@ -78,6 +78,7 @@ def import_cases(
     settings: ImportSettings | None = None,
     form: str | None = None,
     catalog: CatalogFile | None = None,
+    fallback: Callable[[], CatalogFile | None] = lambda: None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> ImportResult:
@@ -90,6 +91,7 @@ def import_cases(
         settings: The user's settings.
         form: A key of `FORMATS`; recognised from the sources if `None`.
         catalog: Resolves names, instead of the tools in the sources; it is copied beside the cases.
+        fallback: Gives the catalog where there is none and the sources bring no tools.
         overwrite: Whether an existing dataset may be replaced.
         progress: Called with the number of records read so far.
 
@@ -108,7 +110,10 @@ def import_cases(
             raise InvalidFileError(findings)
         form = form or find_format(sources)
         work = _Import(form, sources, settings or ImportSettings(), progress)
-        context = work.collect_tools(_name_of(place), None if catalog is None else catalog.catalog)
+        pool = work.collect_tools(_name_of(place))
+        if catalog is None and not len(pool):
+            catalog = fallback()
+        context = work.context(pool, None if catalog is None else catalog.catalog)
         is_new = not place.exists()
         try:
             with CasesWriter(place / CASES_FILE, overwrite=overwrite) as writer:
@@ -143,7 +148,7 @@ class _Import:
         self._ids = _Ids()
         self._redactor = Redactor() if settings.redact and FORMATS[form].is_recorded else None
 
-    def collect_tools(self, name: str, catalog: Catalog | None) -> Context:
+    def collect_tools(self, name: str) -> ToolPool:
         """First pass: collect the tools, and find broken records."""
         pool = ToolPool(name)
         for number, record in self._records(self._complain):
@@ -155,6 +160,10 @@ class _Import:
                 self._report.add_broken(*error.all_findings(record.source, record.line))
             for refused in pool.take_refused():
                 self._report.add_broken(*refused.all_findings(record.source, record.line))
+        return pool
+
+    def context(self, pool: ToolPool, catalog: Catalog | None) -> Context:
+        """What the second pass needs; without a catalog, that of the collected tools."""
         if catalog is not None:
             return Context(catalog, self._settings, self._report, None)
         if not len(pool):
