@@ -23,6 +23,7 @@ from toolbelt.evals.cases.imports.traces import (
     ai_sdk,
     claude_code,
     codex,
+    deepeval,
     gemini,
     langchain,
     langfuse,
@@ -67,6 +68,7 @@ def _trace(label: str, reader: TraceReader) -> FormatEntry:
 
 FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
     {
+        "deepeval": _trace("test cases of DeepEval", deepeval),
         "livemcpbench": FormatEntry(LiveMCPBench.label, LiveMCPBench.recognises, LiveMCPBench),
         "bfcl": FormatEntry(Bfcl.label, Bfcl.recognises, Bfcl, LayoutKind.PUBLIC),
         "promptfoo": FormatEntry(Promptfoo.label, Promptfoo.recognises, Promptfoo),

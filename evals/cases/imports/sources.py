@@ -232,7 +232,9 @@ def source_names(references: Sequence[str]) -> tuple[list[str], tuple[str, ...]]
         elif questions := sorted(Path(reference).glob(_QUESTIONS)):
             files.update(dict.fromkeys(map(str, questions)))
         else:
-            message = f"This is a folder without files of the leaderboard ({_QUESTIONS}); name the files."
+            own = next(iter(sorted(Path(reference).glob("*.jsonl"))), "")
+            named = f", as {own}" if own else ""
+            message = f"This is a folder without files of the leaderboard ({_QUESTIONS}); name the files{named}."
             raise InvalidFileError([Finding("not-a-file", Severity.ERROR, message, reference)])
     for name in list(files):
         answers = Path(name).parent / _ANSWERS / Path(name).name

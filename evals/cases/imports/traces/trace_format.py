@@ -98,17 +98,23 @@ def _shortened(row: CaseRow, exchange: LoggedExchange, context: Context) -> Case
         row["results"] = {name: _cut(result, context) for name, result in row["results"].items()}
     if "messages" not in row:
         return row
-    messages = [
-        {**message, "content": _cut(message["content"], context)} if message["role"] == "tool" else message
-        for message in _without_calls(row["messages"], unknown, context)
-    ]
+    messages: list[Message] = row["messages"]
     starts = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    kept: list[Message] = []
+    size, end = 0, len(messages)
+    for start in reversed(starts):  # from the end, so that a long session is not read again for each of its turns
+        turn = [_with_short_answer(each, context) for each in _without_calls(messages[start:end], unknown, context)]
+        size += len(json.dumps(turn))
+        if kept and size > MAX_HISTORY:
+            context.report.note(SHORTENED)
+            break
+        kept, end = [*turn, *kept], start
     system = [message for message in messages[: starts[0]] if message["role"] in ("system", "developer")]
-    sizes = [len(json.dumps(message)) for message in messages]
-    start = next((start for start in starts if sum(sizes[start:]) <= MAX_HISTORY), starts[-1])
-    if start > starts[0]:
-        context.report.note(SHORTENED)
-    return {key: value for key, value in row.items() if key != "messages"} | opening([*system, *messages[start:]])
+    return {key: value for key, value in row.items() if key != "messages"} | opening([*system, *kept])
+
+
+def _with_short_answer(message: Message, context: Context) -> Message:
+    return {**message, "content": _cut(message["content"], context)} if message["role"] == "tool" else message
 
 
 def _without_calls(messages: Sequence[Message], names: set[str], context: Context) -> Iterator[Message]:

@@ -11,6 +11,7 @@ The versions are those of requirements.txt and of record.mjs.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -236,37 +237,28 @@ def _provider(make: Any) -> tuple[Any, Any]:
     return provider, spans
 
 
+def _hexadecimal(value: Any) -> Any:
+    """Ids as OTLP JSON has them, not in base64 as protobuf has bytes."""
+    if isinstance(value, dict):
+        ids = ("traceId", "spanId", "parentSpanId")
+        return {key: base64.b64decode(item).hex() if key in ids else _hexadecimal(item) for key, item in value.items()}
+    return [_hexadecimal(item) for item in value] if isinstance(value, list) else value
+
+
 def _write_otlp(name: str, spans: Any) -> None:
     """OTLP JSON, a batch a line, as the file exporter of the collector writes it."""
-    import base64
-
     from google.protobuf.json_format import MessageToDict
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-
-    def hexadecimal(value: Any) -> Any:
-        if isinstance(value, dict):
-            ids = ("traceId", "spanId", "parentSpanId")
-            return {
-                key: base64.b64decode(item).hex() if key in ids else hexadecimal(item) for key, item in value.items()
-            }
-        return [hexadecimal(item) for item in value] if isinstance(value, list) else value
 
     finished = spans.get_finished_spans()
     half = len(finished) // 2
     batches = [encode_spans(part) for part in (finished[:half], finished[half:])]
-    _write(name, _lines([hexadecimal(MessageToDict(batch, use_integers_for_enums=True)) for batch in batches]))
+    _write(name, _lines([_hexadecimal(MessageToDict(batch, use_integers_for_enums=True)) for batch in batches]))
 
 
-def otlp_openai(url: str) -> None:
-    """Spans of opentelemetry-instrumentation-openai-v2 with the present conventions."""
-    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
-    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "span_only"
+def _chat(url: str, provider: Any) -> None:
     from openai import OpenAI
-    from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
-    from opentelemetry.sdk.trace import TracerProvider
 
-    provider, spans = _provider(TracerProvider)
-    OpenAIInstrumentor().instrument(tracer_provider=provider)
     client = OpenAI(base_url=f"{url}/v1", api_key="test")
     tools: Any = [{"type": "function", "function": tool} for tool in TOOLS]
     messages: list[Any] = [{"role": "system", "content": SYSTEM}]
@@ -282,8 +274,54 @@ def otlp_openai(url: str) -> None:
                     messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
                 if not message.tool_calls:
                     break
+
+
+def otlp_openai(url: str) -> None:
+    """Spans of opentelemetry-instrumentation-openai-v2 with the present conventions."""
+    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "span_only"
+    from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
+    from opentelemetry.sdk.trace import TracerProvider
+
+    provider, spans = _provider(TracerProvider)
+    OpenAIInstrumentor().instrument(tracer_provider=provider)
+    _chat(url, provider)
     OpenAIInstrumentor().uninstrument()
     _write_otlp("otlp_openai_v2.jsonl", spans)
+
+
+def otlp_events(url: str) -> None:
+    """Log records of opentelemetry-instrumentation-openai-v2 with the conventions of 2024; in a process of its own."""
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
+    from google.protobuf.json_format import MessageToDict
+    from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
+    from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+    from opentelemetry.sdk.trace import TracerProvider
+
+    provider, spans = _provider(TracerProvider)
+    logs, log_provider = InMemoryLogRecordExporter(), LoggerProvider()
+    log_provider.add_log_record_processor(SimpleLogRecordProcessor(logs))
+    OpenAIInstrumentor().instrument(tracer_provider=provider, logger_provider=log_provider)
+    _chat(url, provider)
+    OpenAIInstrumentor().uninstrument()
+    _write_otlp("otlp_events.jsonl", spans)
+    batch = MessageToDict(encode_logs(logs.get_finished_logs()), use_integers_for_enums=True)
+    with (FIXTURES / "otlp_events.jsonl").open("a") as file:
+        file.write(json.dumps(_hexadecimal(batch)) + "\n")
+
+
+def otlp_openllmetry(url: str) -> None:
+    """Spans of OpenLLMetry's opentelemetry-instrumentation-openai; in an environment of its own."""
+    from opentelemetry.instrumentation.openai import OpenAIInstrumentor
+    from opentelemetry.sdk.trace import TracerProvider
+
+    provider, spans = _provider(TracerProvider)
+    OpenAIInstrumentor().instrument(tracer_provider=provider)
+    _chat(url, provider)
+    OpenAIInstrumentor().uninstrument()
+    _write_otlp("otlp_openllmetry.jsonl", spans)
 
 
 def gemini(url: str) -> None:
@@ -329,11 +367,39 @@ def gemini(url: str) -> None:
     _write("gemini.jsonl", _lines(written))
 
 
-def ai_sdk(url: str) -> None:
-    """Messages of the AI SDK: record.mjs, beside whose `node_modules` it must be run (`AI_SDK`: a copy of it there)."""
+def ai_sdk(url: str, kind: str = "model") -> None:
+    """Messages of the AI SDK: record.mjs, or the copy of it that `AI_SDK` names, beside its `node_modules`."""
     script = os.environ.get("AI_SDK", "record.mjs")
-    arguments = [url, str(FIXTURES), SYSTEM, json.dumps(QUERIES), json.dumps(TOOLS)]
+    arguments = [kind, url, str(FIXTURES), SYSTEM, json.dumps(QUERIES), json.dumps(TOOLS)]
     subprocess.run(["node", script, *arguments], check=True)
+
+
+def ai_sdk_chat(url: str) -> None:
+    """Messages of a chat, streamed."""
+    ai_sdk(url, "chat")
+
+
+def deepeval(url: str) -> None:
+    """Test cases of DeepEval as `save_as` writes them; in an environment of its own."""
+    import tempfile
+
+    from deepeval.dataset import EvaluationDataset
+    from deepeval.test_case import LLMTestCase, ToolCall
+
+    calls = [("find_order", 21), ("find_order", 12)], [("refund", 7)]
+    dataset = EvaluationDataset()
+    for query, made, answer in zip(QUERIES, calls, ("It is on its way.", "It is paid back."), strict=True):
+        tools = []
+        for name, number in made:
+            try:
+                output = run_tool(name, number)
+            except LookupError as error:
+                output = f"Error: {error}"
+            tools.append(ToolCall(name=name, input_parameters={"number": number}, output=output))
+        dataset.add_test_case(LLMTestCase(input=query, actual_output=answer, tools_called=tools))
+    with tempfile.TemporaryDirectory() as folder:
+        path = dataset.save_as(file_type="json", directory=folder, file_name="deepeval", include_test_cases=True)
+        _write("deepeval.json", Path(path).read_text())
 
 
 RECORDERS = {
@@ -346,6 +412,10 @@ RECORDERS = {
     "langsmith": langsmith,
     "langfuse": langfuse,
     "ai_sdk": ai_sdk,
+    "ai_sdk_chat": ai_sdk_chat,
+    "deepeval": deepeval,
+    "otlp_events": otlp_events,
+    "otlp_openllmetry": otlp_openllmetry,
 }
 
 if __name__ == "__main__":

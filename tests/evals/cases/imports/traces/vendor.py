@@ -58,11 +58,12 @@ class Vendor:
                 pass
 
             def do_POST(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length", 0)))
+                asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
                 number, answer = next(left)
-                body = json.dumps(_body(self.path, number, answer)).encode()
+                data = _body(self.path, number, answer)
+                body = _streamed(data) if asked.get("stream") else json.dumps(data).encode()
                 self.send_response(200)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", "text/event-stream" if asked.get("stream") else "application/json")
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -76,6 +77,18 @@ class Vendor:
 
     def __exit__(self, *args: object) -> None:
         self._server.shutdown()
+
+
+def _streamed(completion: dict[str, Any]) -> bytes:
+    """A chat completion as a stream of two events."""
+    [choice] = completion["choices"]
+    delta = dict(choice["message"])
+    if "tool_calls" in delta:
+        delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(delta["tool_calls"])]
+    first = {"index": 0, "delta": delta, "finish_reason": None}
+    last = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    chunks = [{**completion, "object": "chat.completion.chunk", "choices": [each]} for each in (first, last)]
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode() + b"data: [DONE]\n\n"
 
 
 def _body(path: str, number: int, answer: tuple[str, dict[str, Any]] | str) -> dict[str, Any]:
