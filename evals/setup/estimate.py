@@ -27,9 +27,10 @@ from toolbelt.evals.running.plan import Plan, Trial
 from toolbelt.evals.running.records import RequestRecord
 from toolbelt.evals.running.trial import TrialRunner
 from toolbelt.evals.setup.arm_notes import find_shortfalls
-from toolbelt.evals.setup.arms import embedding_options, make_trial_runners, prepare_arms
+from toolbelt.evals.setup.arms import PreparedArm, embedding_options, make_trial_runners, prepare_arms
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.evals.toolsets.hosted_search import HostedSearch
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import Usage
 from toolbelt.text import plural
@@ -107,6 +108,7 @@ def estimate_run(
         ToolbeltError: as `prepare_arms`.
     """
     arms = prepare_arms(inputs, plan, options, reporter, open_price, partial(_open_stand_in, inputs, options, reporter))
+    arms = tuple(_play_search(arm, reporter) for arm in arms)
     cases = inputs.cases_of(plan)
     for note in find_shortfalls(arms, cases):
         reporter.note(note)
@@ -119,6 +121,18 @@ def estimate_run(
             estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample, asked)))
             advance((number + 1) * len(sample))
     return tuple(estimates)
+
+
+def _play_search(arm: PreparedArm, reporter: EvalReporter) -> PreparedArm:
+    """The arm; with a vendor's own search, one that finds by words, which is reported."""
+    if not isinstance(arm.toolset, HostedSearch):
+        return arm
+    text = (
+        f"{arm.arm.label}: estimated as if the vendor's search had found, within the first request, five tools by the "
+        "user's words, or the group of the first; what the vendor adds for its searches is not known"
+    )
+    reporter.note(RunNote(NoteKind.HOSTED_SEARCH, text, (arm.arm.label,)))
+    return replace(arm, toolset=arm.toolset.played())
 
 
 def _open_stand_in(inputs: RunInputs, options: ModelOptions, reporter: EvalReporter, spec: RankSpec) -> Ranker:
@@ -193,15 +207,17 @@ _Played = tuple[int, Sequence[RequestRecord]]
 
 
 def _add_up(trials: Sequence[_Played], share: float, runner: TrialRunner) -> SharedEstimate:
-    sent = [request for _, requests in trials for request in requests]
-    completion = sum(runner.prompts.counter.count([_output(request.reply) for request in sent if request.reply]))
-    usage = Usage(round(sum(prompt for prompt, _ in trials) * share), round(completion * share))
+    count, price = runner.prompts.counter.count, runner.client.model.cost_usd
+    answers = [sum(count([_output(each.reply) for each in requests if each.reply])) for _, requests in trials]
+    # A long prompt may have another price: so it is asked for each trial, not for their sum.
+    costs = [price(Usage(prompt, answer)) for (prompt, sent), answer in zip(trials, answers, strict=True) if sent]
+    known = [cost for cost in costs if cost is not None]
     return SharedEstimate(
         trials=round(len(trials) * share),
-        requests=round(len(sent) * share),
-        prompt_tokens=usage.prompt_tokens or 0,
-        completion_tokens=usage.completion_tokens or 0,
-        cost_usd=runner.client.model.cost_usd(usage) if sent else 0.0,
+        requests=round(sum(len(requests) for _, requests in trials) * share),
+        prompt_tokens=round(sum(prompt for prompt, _ in trials) * share),
+        completion_tokens=round(sum(answers) * share),
+        cost_usd=sum(known) * share if len(known) == len(costs) else None,
     )
 
 

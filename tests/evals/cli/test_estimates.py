@@ -56,3 +56,28 @@ def test_E6_a_dry_run_and_the_run_itself_count_what_is_shared_once(
     shown = toolbelt("eval", "show", "--case", "sow", "--json").json["trials"]
     assert sorted(trial["asked_by"] is None for trial in shown) == [False, True, True]
     assert shown[0]["requests"] == shown[1]["requests"] != shown[2]["requests"]
+
+
+@pytest.mark.usefixtures("garden")
+def test_S1_a_dry_run_with_the_vendors_own_search_plays_it_and_says_how(toolbelt: Toolbelt) -> None:
+    """Without a key, and without a request."""
+    arms = ("-m", "claude-opus-5-5", "--toolset", "hosted-search,full", "--dry-run")
+    ran = toolbelt("eval", "run", "-d", "garden", *arms, "--json")
+    hosted, full = ran.json["arms"]
+    assert (hosted["requests"], hosted["toolset"]) == (3, "hosted-search")
+    assert 0 < hosted["definition_tokens"] <= full["definition_tokens"]
+    assert mentions(ran.err, "hosted-search", "as if the vendor's search had found")
+    refused = toolbelt("eval", "run", "-d", "garden", "-m", MODEL, *arms[2:])
+    assert (refused.code, mentions(refused.err, "hosted-search", MODEL, "write search")) == (2, True)
+
+
+def test_E6_the_price_of_long_prompts_is_that_of_each_trial(toolbelt: Toolbelt, garden: Path) -> None:
+    """gpt-6-luna costs more above 272,000 tokens, which many short prompts come to together."""
+    case = {"id": "c", "query": "sow " * 2_000, "expected": [{"tool": "sow"}]}
+    rows = [{**case, "id": str(number)} for number in range(200)]
+    (garden / "garden" / "cases.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    data = toolbelt("eval", "run", "-d", "garden", "-m", "gpt-6-luna", "-t", "full", "--dry-run", "--json").json
+    facts = toolbelt("model", "inspect", "gpt-6-luna", "--json").json["prices"]
+    assert data["prompt_tokens"] > 272_000
+    usual = (data["prompt_tokens"] * facts["input"] + data["completion_tokens"] * facts["output"]) / 1e6
+    assert data["cost_usd"] == pytest.approx(usual, rel=1e-3)
