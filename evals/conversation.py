@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolbelt.providers.chat import NOTHING_REPORTED, Turn, Usage
+from toolbelt.providers.hosted_search import list_searches
 from toolbelt.providers.reply_forms import find_form
 
 Message = Mapping[str, Any]
@@ -99,6 +100,11 @@ class Reply:
     turn: Turn | None = field(default=None, repr=False)
     dropped: tuple[str, ...] = field(default=(), compare=False)
     is_last: bool = field(default=False, compare=False)
+
+    @property
+    def searches(self) -> tuple[tuple[str, ...], ...]:
+        """Wire names of the tools that each search of the vendor's own found in the course of it, the best first."""
+        return list_searches(self.turn)
 
     @property
     def is_cut(self) -> bool:

@@ -41,9 +41,30 @@ class Offered:
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """What a model is shown at one request, in order. Nothing offered means no `tools` in the request."""
+    """What a model is shown at one request, in order. Nothing offered means no `tools` in the request.
+
+    Attributes:
+        tools: What is shown.
+        beyond: What is sent, where that is more: also the vendor's own search, and tools that it may show.
+        listed_tokens: Of what that search lists of them, by the renderer's tokenizer.
+    """
 
     tools: tuple[Offered, ...] = ()
+    beyond: Offer | None = None
+    listed_tokens: int = 0
+
+    @property
+    def sent(self) -> Offer:
+        """What the request has, as an offer."""
+        return self.beyond or self
+
+    def expanded(self, names: Iterable[str]) -> Offer:
+        """With those of the tools sent that the vendor's search found, by wire name; itself where there is none."""
+        if self.beyond is None:
+            return self
+        known = self.beyond.by_name
+        found = {name: known[name] for name in names if name in known and name not in self.by_name}
+        return replace(self, tools=(*self.tools, *found.values())) if found else self
 
     @cached_property
     def definitions(self) -> list[Mapping[str, Any]]:
@@ -57,8 +78,8 @@ class Offer:
 
     @cached_property
     def tokens(self) -> int:
-        """What the definitions cost, by the renderer's tokenizer."""
-        return sum(offered.tokens for offered in self.tools)
+        """What the definitions and the list cost, by the renderer's tokenizer."""
+        return sum(offered.tokens for offered in self.tools) + self.listed_tokens
 
     @cached_property
     def by_name(self) -> Mapping[str, Offered]:

@@ -105,8 +105,8 @@ _SECTIONS = {
     metavar="T",
     help="full (every tool), loadout (that of each case's role), loadout:NAME, loadout:*, loadout:auto, tiered (a few "
     "tools, others on request), dynamic (toolkits on request), dynamic:AGENT, dynamic:*, search (others found by "
-    "search), search:PRESET, oracle (the right tools alone), oracle+N (and N wrong ones), oracle+N:near; again or with "
-    "commas for more.  [default: full,loadout,tiered]",
+    "search), search:PRESET, hosted-search (by the vendor's own), oracle (the right tools alone), oracle+N (and N "
+    "wrong ones), oracle+N:near; again or with commas for more.  [default: full,loadout,tiered]",
 )
 @option(
     "--suite",

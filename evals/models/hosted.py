@@ -66,7 +66,7 @@ class HostedModel(PricedModel):
 
     async def complete(self, request: Request) -> Reply:
         """Ask once; raises `ModelError` and nothing else."""
-        reply = await self.client.complete(ChatRequest(request.messages, _define(request.offer), request.sampling))
+        reply = await self.client.complete(ChatRequest(request.messages, _define(request.offer.sent), request.sampling))
         return to_reply(reply)
 
     async def close(self) -> None:

@@ -38,7 +38,7 @@ def make_key(model: str, origin: str, request: Request, api: str = "") -> str:
             says something else. It stands beside the others, as `api`, if it is given.
     """
     body: dict[str, Any] = {"model": model, "messages": request.messages, **sampling_fields(request.sampling)}
-    if request.offer.tools:
+    if request.offer.sent.tools:
         body["tools"] = digest_tools(request.offer)
         if request.sampling.tool_choice is not None:
             body["tool_choice"] = choice_field(request.sampling.tool_choice)
@@ -47,7 +47,8 @@ def make_key(model: str, origin: str, request: Request, api: str = "") -> str:
 
 
 def digest_tools(offer: Offer) -> str:
-    """SHA-256 of the definitions that are offered, in their order; 64 hexadecimal digits."""
+    """SHA-256 of the definitions that are sent, in their order; 64 hexadecimal digits."""
+    offer = offer.sent
     digest = _offers.get(offer)
     if digest is None:
         digest = hashlib.sha256(b"".join(map(_digest_definition, offer.tools))).hexdigest()

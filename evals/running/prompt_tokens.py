@@ -100,6 +100,11 @@ class Meter:
         self.own_prompt_tokens += own_tokens
         return own_tokens
 
+    def expand(self, tokens: int) -> None:
+        """Add definitions that the vendor's own search put into the prompt of the request that was counted last."""
+        self.definition_tokens[-1] += tokens
+        self.own_prompt_tokens += tokens
+
     @property
     def usage(self) -> Usage:
         """Reported usage over all requests; a figure is unknown if one request lacks it."""
@@ -115,8 +120,11 @@ def _total(figures: Sequence[int | None]) -> int | None:
 
 
 def _invalidated(before: Offer, tokens: int, now: Offer) -> int:
-    """Tokens of a prompt that stand behind the first tool in which two offers differ."""
-    if now is before or now.tools == before.tools:
+    """Tokens of a prompt that stand behind the first tool in which two offers differ.
+
+    What a vendor's own search finds stands behind the messages.
+    """
+    if now is before or now.tools == before.tools or (now.beyond is not None and now.beyond is before.beyond):
         return 0
     unchanged = 0
     for old, new in zip(before.tools, now.tools, strict=False):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, TypeVar, cast
 
 from toolbelt.errors import ToolbeltError
@@ -236,14 +237,17 @@ class TrialState:
                 if unanswered.error.failure.is_for_good:
                     raise
                 return self._fail(unanswered)
+            shown, offer = offer, offer.expanded(chain.from_iterable(reply.searches))
+            self.meter.expand(offer.tokens - shown.tokens)
             if is_truncated(reply, offer, self.sampling.max_tokens):
                 await self._take(number, offer, replace(reply, calls=reply.calls[:-1]))  # the last one is no call
                 return Ending.TRUNCATED, ""
             if not reply.calls:
                 follow_up = toolset.follow_up(self.case, self.conversation, reply)
+                if follow_up is not None or reply.searches:  # which the toolset has yet to be asked about
+                    self.conversation = self.conversation.extended(reply, (), follow_up or "")
                 if follow_up is None:
                     return Ending.NO_CALL, ""
-                self.conversation = self.conversation.extended(reply, (), follow_up)
             elif await self._take(number, offer, reply):
                 before = counted
                 counted = max(before, self.trial_runner.scorer.count_calls(self.case, self.selections))

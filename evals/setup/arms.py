@@ -30,6 +30,7 @@ from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.setup.inputs import RunInputs
 from toolbelt.evals.setup.model_limits import facts_for_auto
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
+from toolbelt.evals.setup.sendable import choose_search
 from toolbelt.evals.toolsets.dynamic import Dynamic
 from toolbelt.evals.toolsets.opening import make_toolset
 from toolbelt.evals.toolsets.search import last_user_text
@@ -43,6 +44,7 @@ from toolbelt.loadouts.loadout import AUTO
 from toolbelt.loadouts.reason_text import describe_unmet_recommendation
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
+from toolbelt.providers.hosted_search import SearchMethod
 from toolbelt.providers.litellm_table import ModelTable
 from toolbelt.providers.tokenizers import TiktokenCounter, find_tokenizer, make_counter
 from toolbelt.search.settings import Trigger
@@ -102,9 +104,7 @@ def prepare_arms(
     notes: dict[RunNote, None] = {}  # arms of one toolset have the same
     arms = []
     for arm in plan.arms:
-        prepared, arm_notes = _prepare(
-            inputs, plan, arm, models[arm.model], renderers, open_ranker, is_offline=options.is_offline
-        )
+        prepared, arm_notes = _prepare(inputs, plan, arm, models[arm.model], renderers, open_ranker, options)
         arms.append(prepared)
         notes |= dict.fromkeys(arm_notes)
     for note in notes:
@@ -143,8 +143,7 @@ def _prepare(
     model: Model,
     renderers: _Renderers,
     open_ranker: Callable[[RankSpec], Ranker],
-    *,
-    is_offline: bool,
+    options: ModelOptions,
 ) -> tuple[PreparedArm, list[RunNote]]:
     used: list[ToolRenderer] = []
     notes: list[RunNote] = []
@@ -163,6 +162,9 @@ def _prepare(
             notes.append(RunNote(NoteKind.UNMET, f"{arm.model} with {BY_WINDOW}: {unmet}", (arm.model, str(BY_WINDOW))))
         return project.resolve(AUTO, [arm.model], facts=facts)
 
+    def choose(method: str) -> SearchMethod:
+        return choose_search(inputs.project.facts(arm.model), options, method, ask_anyway=plan.ask_anyway)
+
     context = ToolsetContext(
         catalog=inputs.catalog,
         registry=inputs.project.registry,
@@ -174,9 +176,10 @@ def _prepare(
         toolkits=inputs.project.config.toolkits,
         searches=inputs.project.config.searches,
         open_ranker=open_ranker,
+        choose_search=choose,
     )
     toolset = make_toolset(arm.spec, context)
-    if (settings := arm.spec.search) is not None and settings.trigger is Trigger.REQUEST and not is_offline:
+    if (settings := arm.spec.search) is not None and settings.trigger is Trigger.REQUEST and not options.is_offline:
         cases = inputs.cases_of(plan)
         queries = (last_user_text(cases.case(position).messages) for position in chain.from_iterable(cases.rounds))
         prepare_texts(open_ranker(settings.rank), queries)

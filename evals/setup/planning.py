@@ -192,17 +192,22 @@ def _find_toolsets(
 def _in_variants(
     specs: Sequence[ToolsetSpec], variants: Sequence[Variant], reporter: EvalReporter
 ) -> list[tuple[ToolsetSpec, Variant]]:
-    """Every toolset in every variant, without those that would change nothing."""
-    shown = []
+    """Every toolset in every variant, without those that would change nothing, or cannot be."""
+    shown, reasons = [], dict[str, None]()
     for spec in specs:
         for variant in variants:
             if variant.distractors and spec == FULL:
-                text = f"left out: {FULL} with {variant.name}, as {FULL} shows every tool already"
-                reporter.note(RunNote(NoteKind.NEEDLESS_VARIANT, text, (str(FULL), variant.name)))
+                reason = f"{FULL} shows every tool already"
+            elif variant.changes_offers and spec.kind is ToolsetKind.HOSTED_SEARCH:
+                reason = f"of {spec} the vendor decides what is shown"
             else:
                 shown.append((spec, variant))
+                continue
+            reasons[reason] = None
+            text = f"left out: {spec} with {variant.name}, as {reason}"
+            reporter.note(RunNote(NoteKind.NEEDLESS_VARIANT, text, (str(spec), variant.name)))
     if not shown:
-        raise ToolbeltError(f"{str(FULL)!r} shows every tool already, so that no distractor can be added to it.")
+        raise ToolbeltError(f"No variant can be run: {'; '.join(reasons)}.")
     return shown
 
 

@@ -52,6 +52,8 @@ class NoteKind(StrEnum):
     """With the tool choice of this run, a tool that a model loads is never shown."""
     EMBEDDINGS = "embeddings"
     """What the vectors of a search would come to."""
+    HOSTED_SEARCH = "hosted_search"
+    """How an arm whose vendor searches is estimated."""
     UNPADDED = "unpadded"
     """In some cases the definitions are already longer than the length to pad to."""
     FEW_DISTRACTORS = "few_distractors"

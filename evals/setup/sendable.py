@@ -8,9 +8,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.models.model import Model
+from toolbelt.evals.models.opening import OPENERS, ModelOptions
 from toolbelt.models.facts import ModelFacts
 from toolbelt.models.settings import find_refusal, join
 from toolbelt.providers.chat import ModelError, Sampling
+from toolbelt.providers.endpoints import Transport, find_own_api
+from toolbelt.providers.hosted_search import METHODS, TOOLSET, SearchMethod
 
 OPTIONS: Mapping[str, str] = {
     "temperature": "--temperature {:g}",
@@ -47,6 +50,42 @@ def refuse_by_mapping(asked: Iterable[tuple[Model, ModelFacts, Sampling]]) -> No
     reasons = dict.fromkeys(reason for each in of_model.values() for reason in _find_reasons(*each))
     if reasons:
         raise ToolbeltError(" ".join(reasons))
+
+
+def choose_search(
+    facts: ModelFacts, options: ModelOptions, wanted: str = "", *, ask_anyway: bool = False
+) -> SearchMethod:
+    """How a model's vendor is asked to search for tools itself.
+
+    Args:
+        facts: About the model.
+        options: How it is asked.
+        wanted: The name of a method; empty for the first that its API has.
+        ask_anyway: Whether to ask where nobody says that the model has such a search.
+
+    Raises:
+        ToolbeltError: it has none, or none of that method; with what to write instead.
+    """
+    name = options.table.find_asked(facts.name)
+    api = None if name.startswith(tuple(OPENERS)) else find_own_api(name, options.api_base, options.table)
+    methods = () if api is None else METHODS[api.word]
+    if not methods:
+        raise ToolbeltError(
+            f"{TOOLSET} is a search of Anthropic's Messages and OpenAI's Responses, and {facts.name} is asked over "
+            "neither: write search, search:anthropic-bm25 or search:openai, which any model takes, or ask another."
+        )
+    if options.transport is Transport.LITELLM:
+        raise ToolbeltError(f"{TOOLSET} is not sent through litellm: leave out --transport litellm, or {TOOLSET}.")
+    if wanted and wanted not in methods:
+        known = " or ".join(f"{TOOLSET}:{method}" for method in methods)
+        raise ToolbeltError(f"{TOOLSET}:{wanted} is another vendor's search: for {facts.name} write {known}.")
+    if facts.tool_search is not True and not ask_anyway:
+        known = "has no" if facts.tool_search is False else "is not known to have a"
+        raise ToolbeltError(
+            f"{facts.name} {known} tool search of its own: write search in place of {TOOLSET}. {_WRONG} "
+            "(`tool_search: true`), or send it with --ask-anyway."
+        )
+    return SearchMethod(wanted) if wanted else methods[0]
 
 
 @runtime_checkable

@@ -106,7 +106,7 @@ def _look_up(spec: ToolsetSpec, names: _Names) -> ToolsetSpec:
     Raises:
         NotFoundError: there is none.
     """
-    if not spec.name or spec.is_auto:
+    if not spec.name or spec.is_auto or TOOLSETS[spec.kind].name_of is NameOf.METHOD:
         return spec
     if spec.kind is ToolsetKind.SEARCH:
         settings = parse_search(spec.name, names.searches)

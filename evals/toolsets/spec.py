@@ -13,6 +13,7 @@ from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.models.recommended import spell_loadout, split_toolset_name
 from toolbelt.patterns import fold, is_prefix_pattern
+from toolbelt.providers.hosted_search import TOOLSET, SearchMethod, find_method
 from toolbelt.search.presets import PRESET_KIND, parse_search, shorten_search
 from toolbelt.search.settings import SearchSettings
 
@@ -27,6 +28,7 @@ class ToolsetKind(StrEnum):
     TIERED = "tiered"
     DYNAMIC = "dynamic"
     SEARCH = "search"
+    HOSTED_SEARCH = "hosted-search"
     ORACLE = "oracle"
 
 
@@ -36,6 +38,7 @@ class NameOf(StrEnum):
     LOADOUT = "loadout"
     AGENT = "agent"
     SEARCH = "search"
+    METHOD = "search method"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,12 @@ TOOLSETS: Mapping[ToolsetKind, ToolsetEntry] = MappingProxyType(
             name_of=NameOf.SEARCH,
             about="a few pinned tools; the model finds the others by search",
         ),
+        ToolsetKind.HOSTED_SEARCH: ToolsetEntry(
+            "toolbelt.evals.toolsets.hosted_search:HostedSearch",
+            (TOOLSET, *(f"{TOOLSET}:{method}" for method in SearchMethod)),
+            name_of=NameOf.METHOD,
+            about="the core tools; the vendor's own search finds the others",
+        ),
         ToolsetKind.ORACLE: ToolsetEntry(
             "toolbelt.evals.toolsets.oracle:Oracle",
             ("oracle", "oracle+N", "oracle+N:near", "oracle+N:random"),
@@ -104,8 +113,8 @@ class ToolsetSpec:
     Attributes:
         kind: Which row of `TOOLSETS`.
         name: Of a loadout or an agent, or a pattern that stands for several; `auto` for the loadout that is chosen by
-            the model's context window; the settings of a search, in their full form where it is one of a preset;
-            empty for none.
+            the model's context window; the settings of a search, in their full form where it is one of a preset; the
+            method of a vendor's own search; empty for none.
         distractors: Wrong tools beside the right ones.
         near: Whether these are the nearest ones by words, rather than random ones.
     """
@@ -138,7 +147,7 @@ class ToolsetSpec:
         search.
         """
         return (
-            self.kind not in (ToolsetKind.ORACLE, ToolsetKind.SEARCH)
+            self.kind not in (ToolsetKind.ORACLE, ToolsetKind.SEARCH, ToolsetKind.HOSTED_SEARCH)
             and not self.is_by_role
             and not is_prefix_pattern(self.name)
         )
@@ -191,6 +200,8 @@ def parse_toolset(text: str) -> ToolsetSpec:
     if not rest:
         return ToolsetSpec(kind)
     if entry.name_of is not None and rest[0] == ":" and (name := rest[1:].strip()):
+        if entry.name_of is NameOf.METHOD:
+            return ToolsetSpec(kind, find_method(name))
         return ToolsetSpec(kind, spell_loadout(name) if entry.name_of is NameOf.LOADOUT else name)
     if entry.takes_distractors and (match := _DISTRACTORS.fullmatch(rest)) is not None:
         count = int(match[1])

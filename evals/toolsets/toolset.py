@@ -16,6 +16,7 @@ from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Reply, ToolUse
 from toolbelt.evals.offers import Offer, ToolRenderer
 from toolbelt.loadouts import Resolution, ToolLoadoutRegistry
+from toolbelt.providers.hosted_search import SearchMethod
 from toolbelt.search.rankers import find_own_ranker
 from toolbelt.search.settings import SearchSettings
 from toolbelt.sessions.agent import AgentSpec
@@ -135,6 +136,8 @@ class ToolsetContext:
         toolkits: Of the project.
         searches: Search toolsets of the project, by name.
         open_ranker: Opens the ranker of a search.
+        choose_search: How the arm's vendor searches itself, by the name of a method or an empty one; raises
+            `ToolbeltError` where it does not.
     """
 
     catalog: Catalog
@@ -147,3 +150,4 @@ class ToolsetContext:
     toolkits: tuple[Toolkit, ...] = ()
     searches: Mapping[str, SearchSettings] = FrozenDict()
     open_ranker: Callable[[RankSpec], Ranker] = open_plain_ranker
+    choose_search: Callable[[str], SearchMethod] | None = None

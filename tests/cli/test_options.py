@@ -90,7 +90,7 @@ def test_a_long_help_has_sections_with_every_option(toolbelt: Toolbelt) -> None:
 def test_E1_the_help_of_a_run_names_every_kind_of_toolset() -> None:
     [toolsets] = (parameter for parameter in LEAVES["eval run"].params if parameter.name == "toolsets")
     assert isinstance(toolsets, click.Option)
-    listed = re.findall(r"(?:^|, )([a-z]+)(?= \(|,|;)", toolsets.help or "")
+    listed = re.findall(r"(?:^|, )([a-z-]+)(?= \(|,|;)", toolsets.help or "")
     assert set(listed) == set(TOOLSETS)
 
 

@@ -98,6 +98,22 @@ def test_V5_efforts_of_an_entry(
     assert (facts.efforts, facts.default_effort) == (efforts, default)
 
 
+@pytest.mark.parametrize(
+    ("entry", "own", "known", "source"),
+    [
+        pytest.param({"supports_tool_search": True}, None, True, "litellm", id="the-table"),
+        pytest.param({}, None, None, None, id="nobody"),
+        pytest.param({"litellm_provider": "anthropic"}, None, True, "provider rules", id="claude-by-its-vendors-page"),
+        pytest.param({"litellm_provider": "anthropic"}, False, False, "toolbelt.yaml", id="the-project"),
+    ],
+)
+def test_S1_whose_vendor_searches(
+    tmp_path: Path, entry: dict[str, Any], own: bool | None, known: bool | None, source: str | None
+) -> None:
+    facts = _facts(tmp_path, {"m": {**PLAIN, **entry}}, ProjectModel("m", tool_search=own))
+    assert (facts.tool_search, facts.sources.get("tool_search")) == (known, source)
+
+
 def test_V5_the_project_knows_better_which_efforts_a_model_takes(tmp_path: Path) -> None:
     entry = {**PLAIN, "supports_reasoning": False, "supports_sampling_params": False}
     facts = _facts(tmp_path, {"m": entry}, ProjectModel("m", efforts=("high",), sampling=True))

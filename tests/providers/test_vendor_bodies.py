@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.evals.test_offers import context
 from tests.providers.vendor_asking import HELLO, MODELS, ask, offer_of
 from tests.servers.vendors import Json, VendorServer, completion, message, response, vendor_server
-from toolbelt.catalog import Tool
+from toolbelt.catalog import Catalog, Plugin, Tool
+from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Conversation, Exchange, Message, Reply, ToolUse
+from toolbelt.evals.toolsets.opening import make_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport
+from toolbelt.providers.hosted_search import SearchMethod
 
 ANSWERS: Mapping[str, Callable[[], Json]] = {"messages": message, "responses": response, "chat": completion}
 TEXT = {"type": "string"}
@@ -140,6 +146,29 @@ def test_an_effort_is_said_as_the_model_takes_it(
         "output_config": None,
         **fields,
     }
+
+
+APIS = {"bm25": "messages", "regex": "messages", "namespaces": "responses", "functions": "responses"}
+
+
+@pytest.mark.parametrize("method", SearchMethod)
+def test_X1_every_body_with_the_vendors_own_search_is_accepted_by_its_types(
+    method: SearchMethod, server: VendorServer
+) -> None:
+    """Conversations in which deferred tools were called before are among them."""
+    api = APIS[method]
+    plugins = (Plugin("some: tools", TOOLS[:20]), Plugin("more", TOOLS[20:]))
+    catalog = Catalog(plugins, core=(f"more/{TOOLS[-1].name}",))
+    searching = replace(context(catalog), choose_search=lambda _: method)
+    offer = make_toolset(parse_toolset("hosted-search"), searching).offer(Case("c", HELLO, ()), Conversation(HELLO))
+    server.answer = lambda body: ANSWERS[api]()
+    for messages, settings in zip(cycle(CONVERSATIONS), SETTINGS, strict=False):
+        ask(server, api, messages, offer=offer, sampling=settings)  # else it is a `ModelError`
+        tools = server.bodies[-1]["tools"]
+        members = [member for tool in tools for member in tool.get("tools", (tool,))]
+        assert [len(members), sum(member.get("defer_loading", False) for member in members)] == [43, 41]
+        assert sum(tool.get("type") == "namespace" for tool in tools) == (2 if method == "namespaces" else 0)
+        assert {item.get("namespace") for item in server.bodies[-1].get("input", ())} <= {None, "more"}
 
 
 ROOT_KEYS = {"type", "properties", "required", "additionalProperties", "$defs"}

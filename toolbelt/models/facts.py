@@ -66,6 +66,7 @@ class ModelFacts:
         default_effort: How much it reasons if it is not asked.
         sampling: Whether it takes a temperature.
         caching: Whether the provider caches prompts.
+        tool_search: Whether the provider has a tool search of its own for it.
         prices: `None` if unknown.
         token_rate: What definitions come to in its prompt, where the project states it, see `find_model_rate`.
         toolset: What the project gives it, by the name of a toolset; `None` if it does not say.
@@ -95,6 +96,7 @@ class ModelFacts:
     default_effort: str | None = None
     sampling: bool | None = None
     caching: bool | None = None
+    tool_search: bool | None = None
     prices: ModelPrices | None = None
     token_rate: TokenRate | None = None
     toolset: str | None = None
@@ -156,6 +158,7 @@ def facts_data(facts: ModelFacts) -> dict[str, Any]:
         "default_effort": facts.default_effort,
         "sampling": facts.sampling,
         "caching": facts.caching,
+        "tool_search": facts.tool_search,
         "prices": None if facts.prices is None else prices_data(facts.prices),
         "token_rate": None if facts.token_rate is None else rate_data(facts.token_rate),
         "toolset": facts.toolset,

@@ -104,6 +104,7 @@ def _facts(facts: ModelFacts) -> list[tuple[str, str, Span]]:
         ("efforts", "efforts", _UNKNOWN if facts.efforts is None else Span(", ".join(facts.efforts) or "none taken")),
         ("temperature", "sampling", _flag(facts.sampling)),
         ("caching", "caching", _flag(facts.caching)),
+        ("own tool search", "tool_search", _flag(facts.tool_search)),
         ("definitions", "token_rate", _rate(facts)),
     ]
     if facts.toolset is not None:

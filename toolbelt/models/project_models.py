@@ -38,6 +38,7 @@ class ProjectModel:
         parallel_calls: Whether it makes several calls at once.
         tool_choice: Whether it can be made to call.
         caching: Whether the provider caches prompts.
+        tool_search: Whether the provider has a tool search of its own for it.
         prices: Of a million tokens.
         token_rate: What definitions come to in its prompt; its family and form are those of the model.
         toolset: Name of the recommended toolset, as `models.recommended` reads it.
@@ -59,6 +60,7 @@ class ProjectModel:
     parallel_calls: bool | None = None
     tool_choice: bool | None = None
     caching: bool | None = None
+    tool_search: bool | None = None
     prices: ModelPrices | None = None
     token_rate: TokenRate | None = None
     toolset: str | None = None
@@ -137,6 +139,7 @@ MODEL_KEYS: Mapping[str, KeySpec] = MappingProxyType(
         "caching": KeySpec(
             Kind.SWITCH, "Whether the provider caches prompts.", ("prompt_caching", "supports_prompt_caching", "cache")
         ),
+        "tool_search": KeySpec(Kind.SWITCH, "Whether its provider searches for tools.", ("supports_tool_search",)),
         "prices": KeySpec(
             Kind.PRICES, "What it costs, in USD for a million tokens.", ("price", "pricing", "cost", "costs")
         ),
@@ -308,9 +311,7 @@ def _read_prices(section: Section) -> ModelPrices | None:
     missing = [key for key in REQUIRED_PRICES if section.value.get(key) is None]
     if missing:
         section.add_error("missing-key", f"{section.label} lacks {' and '.join(f'`{key}`' for key in missing)}.")
-    if any(fields.get(key) is None for key in REQUIRED_PRICES):
-        return None
-    return ModelPrices(**fields)  # type: ignore[arg-type]
+    return ModelPrices(**fields) if None not in map(fields.get, REQUIRED_PRICES) else None  # type: ignore[arg-type]
 
 
 def _read_api(section: Section) -> str | None:

@@ -184,12 +184,16 @@ PROVIDER_DEFAULTS = Sampling()
 """Everything is left to the provider."""
 
 
+Definer = Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
+"""Writes definitions in OpenAI's form in that of another API."""
+
+
 @dataclass(frozen=True, eq=False)
 class ToolDefinitions:
     """Tools that a model may call.
 
     Attributes:
-        definitions: In OpenAI's form.
+        definitions: In OpenAI's form; those of `toolbelt.providers.hosted_search` say more.
     """
 
     definitions: Sequence[Mapping[str, Any]] = ()
@@ -199,14 +203,14 @@ class ToolDefinitions:
         """The definitions as JSON in ASCII, written once."""
         return json.dumps(self.definitions, separators=(",", ":")).encode()
 
-    def write(self, form: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> bytes:
+    def write(self, form: Definer) -> bytes:
         """The definitions in the form of another API, as JSON in ASCII, written once for each form."""
         if form not in self._written:
-            self._written[form] = ToolDefinitions([form(each) for each in self.definitions]).body
+            self._written[form] = ToolDefinitions(form(self.definitions)).body
         return self._written[form]
 
     @cached_property
-    def _written(self) -> dict[Callable[[Mapping[str, Any]], Mapping[str, Any]], bytes]:
+    def _written(self) -> dict[Definer, bytes]:
         return {}
 
     @cached_property

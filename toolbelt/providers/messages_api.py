@@ -52,7 +52,7 @@ def messages_body(
         return write_body(fields)
     if (choice := sampling.tool_choice) is not None:
         fields["tool_choice"] = {"type": _CHOICES[choice]} if choice in _CHOICES else {"type": "tool", "name": choice}
-    return write_body(fields, request.tools.write(_define))
+    return write_body(fields, request.tools.write(_define_all))
 
 
 def _write_effort(effort: str | None, *, has_budgets: bool) -> dict[str, Any]:
@@ -65,9 +65,15 @@ def _write_effort(effort: str | None, *, has_budgets: bool) -> dict[str, Any]:
     return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
 
 
+def _define_all(definitions: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [_define(each) if each["type"] == "function" else each for each in definitions]
+
+
 def _define(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     function = definition["function"]
     tool = {name: function[name] for name in ("name", "description", "strict") if function.get(name) is not None}
+    if definition.get("defer_loading"):
+        tool["defer_loading"] = True
     schema = function.get("parameters") or {"properties": {}}
     kept = {key: value for key, value in schema.items() if key not in _REFUSED_AT_THE_ROOT}
     return {**tool, "input_schema": {**kept, "type": "object"}}

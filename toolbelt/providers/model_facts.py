@@ -12,6 +12,8 @@ The table was written by many hands. What follows was seen in it, and decides ho
   call. Effort has a flag for each level, or a list of levels; four in five models that reason have neither.
 - `supported_endpoints` names the Responses API for models of OpenAI's that reason, and for others. Over chat
   completions the first lose their reasoning between requests, or refuse tools; the others lose nothing.
+- `supports_tool_search` is set for models of OpenAI's, and for Claude on Bedrock alone: Anthropic's page "Tool search
+  tool" (read 2026-11-29) names every Claude since 4.5, which are all that the table still has.
 - `max_output_tokens` is as large as the window for a third of the models, so that it is no reserve.
 """
 
@@ -54,7 +56,7 @@ _LOCAL: Mapping[str, ModelFacts] = MappingProxyType(
 _FILE_NAME = "model-facts.json"
 _OURS, _PROJECT, _TABLE, _RULES, _DEFAULT = "toolbelt", "toolbelt.yaml", "litellm", BY_RULES, "default"
 _NUMBERS = (int, float)
-_OF_THE_PROVIDER = frozenset({"api", "caching", "prices"})
+_OF_THE_PROVIDER = frozenset({"api", "caching", "prices", "tool_search"})
 """Facts about a model's provider, not about the model."""
 
 
@@ -77,6 +79,7 @@ class _Entry(NamedTuple):
     deprecation_date: str | None
     successor: str | None
     over_responses: bool | None
+    tool_search: bool | None
 
 
 def find_facts(model: str, table: ModelTable) -> ModelFacts:
@@ -151,7 +154,7 @@ class _Gathered:
 
     def learn_own(self, own: ProjectModel, source: str, left_out: frozenset[str]) -> None:
         self.learn("tool_calling", own.calls_tools, source)
-        for key in ("api", "parallel_calls", "tool_choice", "caching", "prices"):
+        for key in ("api", "parallel_calls", "tool_choice", "caching", "prices", "tool_search"):
             if key not in left_out:
                 self.learn(key, getattr(own, key), source)
         for key in ("context_window", "output_limit", "output_reserve", "max_tools", "efforts", "sampling", "toolset"):
@@ -169,6 +172,7 @@ class _Gathered:
         if not left_out:
             self.learn("api", "responses" if entry.over_responses else None, source)
             self.learn("caching", entry.caching, source)
+            self.learn("tool_search", entry.tool_search, source)
             self.learn("prices", entry.prices and _prices(entry.prices), source)
 
     def learn_reasoning(self, entry: _Entry, twin: _Entry | None, source: str, model: str) -> None:
@@ -205,6 +209,7 @@ class _Gathered:
                 self._facts[key], self._sources[key] = False, self._sources["tool_calling"]
         if self._facts.get("provider") == "anthropic":
             self.learn("api", "messages", self._sources["provider"])
+            self.learn("tool_search", True, _RULES)
         reserve = default_reserve(self._facts.get("context_window"), self._facts.get("output_limit"))
         self.learn("output_reserve", reserve, _DEFAULT)
         self.learn("max_tools", find_max_tools(self._make(model, known_as)), _RULES)
@@ -256,6 +261,7 @@ def _entry(entry: object) -> _Entry:
         day if _is_day(day := _text(entry, "deprecation_date")) else None,
         _text(entry, "successor_model"),
         _is_over_responses(entry),
+        _flag(entry, "tool_search"),
     )
 
 
@@ -315,7 +321,8 @@ def _is_sound(value: object) -> bool:
     # Asked of thousands of entries whenever a model is looked up: hence nothing but comparisons.
     if type(value) is not list or len(value) != len(_Entry._fields):
         return False
-    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, alias, day, successor, apart = value
+    *first, apart, searches = value
+    mode, window, limit, calls, parallel, choice, *reasoning, caching, prices, alias, day, successor = first
     reasons, efforts, default_effort, sampling = reasoning
     return (
         (mode is None or type(mode) is str)
@@ -338,6 +345,7 @@ def _is_sound(value: object) -> bool:
         and (day is None or (type(day) is str and _is_day(day)))
         and (successor is None or type(successor) is str)
         and (apart is None or apart is True or apart is False)
+        and (searches is None or searches is True or searches is False)
     )
 
 

@@ -6,7 +6,7 @@ the whole conversation, with the items of earlier answers as they came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolbelt.providers.chat import TOOL_CHOICES, ChatRequest, Turn
@@ -23,9 +23,12 @@ def responses_body(model: str, request: ChatRequest, *, reasons: bool = False) -
         reasons: Whether the model is known to reason; others refuse to be asked for their encrypted reasoning.
     """
     sampling = request.sampling
+    namespaces = {
+        each["function"]["name"]: each["namespace"]["name"] for each in request.tools.definitions if "namespace" in each
+    }
     fields: dict[str, Any] = {
         "model": model,
-        "input": [item for message in request.messages for item in _write_items(message)],
+        "input": [item for message in request.messages for item in _write_items(message, namespaces)],
         "store": False,
     }
     if reasons:
@@ -39,7 +42,22 @@ def responses_body(model: str, request: ChatRequest, *, reasons: bool = False) -
         return write_body(fields)
     if (choice := sampling.tool_choice) is not None:
         fields["tool_choice"] = choice if choice in TOOL_CHOICES else {"type": "function", "name": choice}
-    return write_body(fields, request.tools.write(_define))
+    return write_body(fields, request.tools.write(_define_all))
+
+
+def _define_all(definitions: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The tools; those of a namespace within it, where its first one stands."""
+    tools: list[Mapping[str, Any]] = []
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for definition in definitions:
+        if (namespace := definition.get("namespace")) is None:
+            tools.append(_define(definition) if definition["type"] == "function" else definition)
+            continue
+        if (group := groups.get(namespace["name"])) is None:
+            group = groups[namespace["name"]] = []
+            tools.append({"type": "namespace", **namespace, "tools": group})
+        group.append(_define(definition))
+    return tools
 
 
 def _define(definition: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -47,11 +65,13 @@ def _define(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     tool = {"type": "function", "name": function["name"], "parameters": function.get("parameters")}
     if function.get("description") is not None:
         tool["description"] = function["description"]
+    if definition.get("defer_loading"):
+        tool["defer_loading"] = True
     # What is left out is taken as strict, and the schema changed for it.
     return {**tool, "strict": bool(function.get("strict"))}
 
 
-def _write_items(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _write_items(message: Mapping[str, Any], namespaces: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
     role, content = message["role"], message.get("content")
     if role in ("tool", "function"):
         yield {"type": "function_call_output", "call_id": message.get("tool_call_id"), "output": _write_text(content)}
@@ -66,7 +86,10 @@ def _write_items(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         kind = "output_text" if role == "assistant" else "input_text"
         yield {"role": role, "content": [{**part, "type": kind} if _is_text(part) else part for part in content]}
     for call in message.get("tool_calls") or ():
-        yield {"type": "function_call", "call_id": call["id"], **call["function"]}
+        item = {"type": "function_call", "call_id": call["id"], **call["function"]}
+        if (namespace := namespaces.get(item["name"])) is not None:
+            item["namespace"] = namespace  # without it the API refuses the call of a tool in one
+        yield item
 
 
 def _write_text(content: Any) -> Any:

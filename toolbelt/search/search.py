@@ -162,20 +162,23 @@ class Search:
             case Listing.NAMES:
                 return f"Tools: {', '.join(self._name(tool) for tool in self.searched) or 'none'}"
             case Listing.GROUPS:
-                groups = [f"- {name}: {self._describe_group(name)}" for name in self._groups()]
+                groups = [f"- {name}: {self.describe_group(name)}" for name in self.groups]
                 return "\n".join(("Groups:", *groups)) if groups else ""
 
-    def _groups(self) -> dict[str, list[Tool]]:
+    @property
+    def groups(self) -> dict[str, list[Tool]]:
+        """The tools that can be found, by the name of their plugin."""
         groups: dict[str, list[Tool]] = {}
         for tool in self.searched:
             groups.setdefault(tool.plugin or OTHER, []).append(tool)
         return groups
 
-    def _describe_group(self, name: str) -> str:
+    def describe_group(self, name: str) -> str:
+        """What the tools of a group are for, in a line."""
         plugin = self._catalog.find_plugin(name)
         written = "" if plugin is None else find_written_description(plugin.description, plugin.tools)
         written = written.strip().partition("\n\n")[0].replace("\n", " ")
-        return written or describe_tools(self._name(tool) for tool in self._groups()[name])
+        return written or describe_tools(self._name(tool) for tool in self.groups[name])
 
     def _name(self, tool: Tool) -> str:
         return self.names[tool.id]
@@ -220,7 +223,7 @@ class Search:
 
     def _find_paths(self, paths: Iterable[str], found: Found) -> tuple[str, ...]:
         """The tools of groups and the tools that are named; what names nothing is searched for."""
-        groups = {fold(name): tools for name, tools in self._groups().items()}
+        groups = {fold(name): tools for name, tools in self.groups.items()}
         named = {fold(self._name(tool)): tool for tool in self.searched}
         ids: list[str] = []
         for path in filter(None, map(str.strip, paths)):

@@ -46,6 +46,11 @@ class Variant:
         return self.anonymous or self.undescribed
 
     @property
+    def changes_offers(self) -> bool:
+        """Whether other tools are shown, in another order or at another length."""
+        return self.shuffled or bool(self.padded or self.distractors)
+
+    @property
     def name(self) -> str:
         """Its one spelling; empty if nothing is changed."""
         near = ":near" if self.near else ""

@@ -121,7 +121,7 @@ def vary(base: Toolset, variant: Variant, context: ToolsetContext, renderer: Too
         context: What `base` was made from.
         renderer: Where its tools are from.
     """
-    if not (variant.shuffled or variant.padded or variant.distractors):
+    if not variant.changes_offers:
         return base
     return Varied(base, variant, context, renderer)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.wording import mentions
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals import run_eval
 from toolbelt.evals.models.opening import ModelOptions, open_model
-from toolbelt.evals.setup.sendable import refuse_by_mapping
+from toolbelt.evals.setup.sendable import choose_search, refuse_by_mapping
 from toolbelt.providers.chat import Sampling
 from toolbelt.providers.endpoints import Transport
 from toolbelt.providers.litellm_table import ModelTable
@@ -124,3 +125,38 @@ def test_V5_a_probe_with_another_effort_is_another_probe(
         assert probe["code"]["effort"] == effort
     efforts = [request["body"]["reasoning_effort"] for request in openai_server.requests(model)]
     assert set(efforts) == {"low", "high"}
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "transport", "said"),
+    [
+        pytest.param("claude-opus-5-5", "", "auto", "bm25", id="anthropic"),
+        pytest.param("claude-opus-5-5", "regex", "auto", "regex", id="the-other"),
+        pytest.param("gpt-6-sol", "", "auto", "namespaces", id="openai"),
+        pytest.param("gpt-6-sol", "bm25", "auto", ["hosted-search:namespaces"], id="of-another-vendor"),
+        pytest.param("claude-opus-5-5", "", "litellm", ["--transport litellm"], id="through-litellm"),
+        pytest.param("local/bm25", "", "auto", ["search", "local/bm25"], id="in-this-process"),
+        pytest.param("gpt-4.1", "", "auto", ["search", "gpt-4.1"], id="over-chat"),
+        pytest.param("bedrock/anthropic.claude-opus-5-5", "", "auto", ["search"], id="by-another-provider"),
+        pytest.param("gpt-5-mini", "", "auto", ["tool_search: true", "--ask-anyway"], id="nobody-says-so"),
+    ],
+)
+def test_S1_a_model_without_a_search_of_its_own_is_refused_with_what_to_write(
+    name: str, method: str, transport: str, said: str | list[str]
+) -> None:
+    table = ModelTable()
+    facts, options = find_facts(name, table), ModelOptions(table=table, transport=Transport(transport))
+    if isinstance(said, str):
+        assert choose_search(facts, options, method) == said
+        return
+    with pytest.raises(ToolbeltError) as caught:
+        choose_search(facts, options, method)
+    assert mentions(str(caught.value), *said)
+
+
+@pytest.mark.parametrize("stated", [None, False])
+def test_S1_who_knows_better_sends_it_anyway(stated: bool | None) -> None:
+    facts = replace(find_facts("gpt-5-mini", ModelTable()), tool_search=stated)
+    with pytest.raises(ToolbeltError, match="tool search of its own"):
+        choose_search(facts, ModelOptions())
+    assert choose_search(facts, ModelOptions(), ask_anyway=True) == "namespaces"

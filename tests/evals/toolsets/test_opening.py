@@ -127,6 +127,6 @@ def test_E1_making_one_refuses_what_is_none(written: str) -> None:
 
 
 def test_E1_the_table_can_be_read() -> None:
-    assert list(TOOLSETS) == ["full", "loadout", "tiered", "dynamic", "search", "oracle"]
+    assert list(TOOLSETS) == ["full", "loadout", "tiered", "dynamic", "search", "hosted-search", "oracle"]
     with pytest.raises(TypeError):
         TOOLSETS["more"] = TOOLSETS[ToolsetKind.FULL]  # type: ignore[index]

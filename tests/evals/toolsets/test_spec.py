@@ -127,4 +127,5 @@ def test_names_are_of_loadouts_agents_or_searches() -> None:
         ToolsetKind.LOADOUT: NameOf.LOADOUT,
         ToolsetKind.DYNAMIC: NameOf.AGENT,
         ToolsetKind.SEARCH: NameOf.SEARCH,
+        ToolsetKind.HOSTED_SEARCH: NameOf.METHOD,
     }
