@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from toolbelt.evals.cases.case import content_text
@@ -68,7 +69,9 @@ class TraceFormat:
         exchanges, left_out = self._exchanges(record)
         for reason in left_out:
             context.report.leave_out(record.source, record.line, reason.reason, reason.detail)
-        for exchange in exchanges:
+        stem = record.own_id.rpartition("-")[0]
+        for number, found in enumerate(exchanges, start=1):
+            exchange = found if found.id or len(exchanges) == 1 else replace(found, id=f"{stem}-{number}")
             try:
                 for row in exchange_rows(exchange, context, record):
                     yield _shortened(row, exchange, context)

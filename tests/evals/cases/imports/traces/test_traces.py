@@ -47,6 +47,7 @@ KEEP = ImportSettings(arguments=ArgumentPolicy.KEEP)
         pytest.param("otlp_openai_v2.jsonl", "otlp", False, id="otlp-of-opentelemetry"),
         pytest.param("otlp_pydantic_ai.jsonl", "otlp", True, id="otlp-of-pydantic-ai"),
         pytest.param("otlp_openllmetry.jsonl", "otlp", True, id="otlp-of-openllmetry"),
+        pytest.param("otlp_openllmetry_0_44.jsonl", "otlp", True, id="otlp-of-openllmetry-of-2025"),
         pytest.param("otlp_events.jsonl", "otlp", False, id="otlp-events-of-2024"),
         pytest.param("gemini.jsonl", "gemini", True, id="gemini"),
         pytest.param("ai_sdk_messages.json", "ai-sdk", False, id="ai-sdk"),
@@ -75,6 +76,15 @@ def test_V6_a_recorded_conversation_makes_a_draft_of_each_turn(
         ("find_order", 12),
     ]
     assert first["cluster"] == second["cluster"]
+
+
+def test_V6_test_cases_of_deepeval_with_what_was_called(tmp_path: Path) -> None:
+    imported = bring_in(tmp_path / "out", str(FIXTURES / "deepeval.json"), catalog=ORDERS, settings=KEEP)
+    assert (imported.form, imported.cases, imported.left_out) == ("deepeval", 2, {})
+    assert [(row["id"], row["query"], row["expected"]) for row in rows(tmp_path / "out")] == [
+        ("deepeval-1", FIRST, [{"tool": "shop/find_order", "args": {"number": 12}}]),
+        ("deepeval-2", "Pay order 7 back.", [{"tool": "shop/refund", "args": {"number": 7}}]),
+    ]
 
 
 def test_V6_responses_that_go_on_from_another_have_its_conversation(tmp_path: Path) -> None:
