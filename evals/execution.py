@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.evals.models.hosted import PricedModel
 from toolbelt.evals.models.model import WORD_MATCHING
 from toolbelt.evals.models.scripted import PREFIX
 from toolbelt.evals.responses.recorded import DEFAULT_CACHE
@@ -30,6 +31,7 @@ from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.setup.sendable import refuse_by_facts, refuse_by_mapping
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
+from toolbelt.providers.endpoints import find_origin
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -261,6 +263,11 @@ def _open_engine(
         store, run, inputs, plan, arms, options, cases=cases, budget=budget, paces=paces, watcher=watcher, cache=cache
     ) as (engine, recorded):
         yield engine
+        if recorded is not None and engine.not_recorded:
+            hosted = dict.fromkeys(arm.arm.model for arm in arms if isinstance(arm.model, PricedModel))
+            table = inputs.project.models
+            for text in recorded.explain_misses({name: find_origin(name, options.api_base, table) for name in hosted}):
+                reporter.note(RunNote(NoteKind.RECORDED, text, tuple(hosted), is_warning=True))
     if recorded is not None and recorded.added and recorded.cache_path not in options.response_cache:
         place = str(recorded.cache_path)
         added = plural(recorded.added, "response")

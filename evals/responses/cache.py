@@ -18,6 +18,7 @@ from pathlib import Path
 from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.responses.response import Payment, RecordedResponse, format_response, parse_response
 from toolbelt.sources import refuse_special
+from toolbelt.stores.files import make_folder
 from toolbelt.stores.sqlite_files import READ_ONLY, describe_disk_error, find_identity, raise_file_error, transaction
 
 VERSION = 1
@@ -65,7 +66,7 @@ class ResponseCache:
         self._place = path.absolute()
         try:
             if not read_only:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(path.parent)
             with contextlib.suppress(FileNotFoundError, ValueError):
                 refuse_special(path)
             self._connection = self._connect_to_read() if read_only else self._connect_to_write()

@@ -101,6 +101,29 @@ class RecordedResponses:
             return response
         return None if self._cache is None else self._cache.find(key)
 
+    def explain_misses(self, origins: Mapping[str, str]) -> list[str]:
+        """Why nothing of a model is found: what is recorded of it is of another place; or nothing is.
+
+        Args:
+            origins: Who is asked, by the name of the model.
+        """
+        recorded: dict[str, set[str]] = {}
+        for source in (*self._exports, *(() if self._cache is None else (self._cache,))):
+            for response in source.read_all():
+                recorded.setdefault(response.model, set()).add(response.origin)
+        texts = []
+        for model, origin in origins.items():
+            if model not in recorded:
+                known = f"; there are responses of {', '.join(sorted(recorded))}" if recorded else ""
+                texts.append(f"nothing is recorded of {model}{known}")
+            elif origin not in recorded[model]:
+                places = ", ".join(sorted(recorded[model]))
+                texts.append(
+                    f"what is recorded of {model} was answered by {places}, and this run asks {origin}: give the same "
+                    "--api-base"
+                )
+        return texts
+
     def find_payments(self, run: str) -> Mapping[tuple[int, int], Payment]:
         """What a run has paid for, by the numbers of trial and request, as the cache has it."""
         return {} if self._cache is None else self._cache.find_payments(run)

@@ -38,6 +38,7 @@ from toolbelt.evals.running.row_checks import find_damage, refuse_wrong_runs
 from toolbelt.evals.running.run_names import LATEST, draw_id
 from toolbelt.evals.running.schema import connect, create_tables
 from toolbelt.sources import refuse_special
+from toolbelt.stores.files import make_folder
 from toolbelt.stores.sqlite_files import describe_disk_error, find_identity, raise_file_error, transaction
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
@@ -105,7 +106,7 @@ class RunStore:
         if must_exist and not path.exists():
             raise NotFoundError("file", str(path), hint=hint)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             with contextlib.suppress(FileNotFoundError, ValueError):
                 refuse_special(path)
             self.connection = connect(path.absolute())

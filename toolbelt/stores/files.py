@@ -172,6 +172,22 @@ def portable_path(path: Path, folder: Path) -> str:
     return str(absolute)
 
 
+OWN_FOLDER = ".toolbelt"
+"""Where a project keeps its runs, responses and sessions."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with its parents; `.toolbelt`, which holds nothing to commit, with a `.gitignore` that says so.
+
+    Raises:
+        OSError: the disk would not.
+    """
+    is_new = folder.name == OWN_FOLDER and not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_new:
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """The folder for caches: `TOOLBELT_CACHE_DIR`, else the user's cache folder."""
     if chosen := environment.get("TOOLBELT_CACHE_DIR"):

@@ -17,6 +17,7 @@ from typing import Any
 
 from toolbelt.errors import StorageError
 from toolbelt.sessions.store import StoredSession, StoredState
+from toolbelt.stores.files import make_folder
 from toolbelt.stores.sqlite_files import describe_disk_error, transaction
 
 DEFAULT_FILE = Path(".toolbelt") / "sessions.db"
@@ -158,7 +159,7 @@ class SqliteSessionStore:
     def _made(self) -> Iterator[sqlite3.Connection]:
         """The file, made where it is not there."""
         with self._guarded():
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self._file.parent)
             with self._connected("rwc") as connection:
                 if not self._has_tables(connection):
                     with transaction(connection):

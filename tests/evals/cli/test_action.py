@@ -114,6 +114,7 @@ class Job:
                 "HOME": str(self.home),
                 "RUNNER_TEMP": str(self.home / "temp"),
                 "GITHUB_REPOSITORY": "us/ours",
+                "GITHUB_ACTION_PATH": str(ROOT),
                 **{name: str(file) for name, file in files.items() if name.isupper()},
                 **{name: self._filled(value) for name, value in step.get("env", {}).items()},
             },
@@ -220,7 +221,9 @@ def test_a_pull_request_is_gated_commented_on_and_reported(world: World, answer:
     (comment,) = world.asked()
     assert comment[2:5] == ["--method", "POST", "repos/us/ours/issues/7/comments"]
     assert (report / "comment.md").read_text() == f"<!-- toolbelt eval gate: tool-selection -->\n{markdown}"
-    assert {"Set up Python", "Keep the report"} <= {*job.used}
+    assert {"Set up Python", "Cache what is downloaded", "Keep the report"} <= {*job.used}
+    (page,) = (report / "page").glob("*/report.html")
+    assert gate["run"] in page.read_text(encoding="utf-8")
     assert "Keep the baseline" not in job.used
     assert ("::error::regression" in job.output) is (code == 1)
 
@@ -294,7 +297,21 @@ def test_wrong_inputs_end_the_job_with_what_is_wrong(world: World, inputs: dict[
     job = world.job(PULL_REQUEST, **inputs)
     assert job.run() == 2
     assert message in job.output
-    assert world.asked() == []
+    assert bool(world.asked()) is ("dataset" in inputs), "what ends a job before the cases are read is no news of them"
+
+
+def test_a_tool_that_a_pull_request_removed_is_named_in_its_comment(world: World) -> None:
+    catalog = json.loads((world.folder / "office" / "catalog.json").read_text())
+    catalog["plugins"][1]["tools"] = [each for each in catalog["plugins"][1]["tools"] if each["name"] != RIGHT]
+    (world.folder / "office" / "catalog.json").write_text(json.dumps(catalog))
+    job = world.job(PULL_REQUEST)
+    assert job.run() == 2
+    (comment,) = world.asked()
+    assert comment[2:5] == ["--method", "POST", "repos/us/ours/issues/7/comments"]
+    text = (Path(job.value("steps.check.outputs.report")) / "comment.md").read_text()
+    assert "tool-selection: the cases cannot be asked" in text
+    assert f"No tool named '{RIGHT}'" in text
+    assert "Keep the report" in job.used
 
 
 def test_no_input_is_read_as_code(world: World) -> None:

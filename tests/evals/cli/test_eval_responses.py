@@ -231,6 +231,26 @@ def test_X3_python_takes_the_same(shop: Path, openai_server: OpenAIServer) -> No
     assert run_eval("shop", model, "oracle", api_base=base, offline=True).not_recorded == len(CASES)
 
 
+def test_X3_a_replay_that_asks_another_place_names_what_differs(shop: Path, openai_server: OpenAIServer) -> None:
+    model, base = "hosted_vllm/pick-first@shop", openai_server.url
+    run_eval("shop", model, "full", api_base=base, response_cache="c.db")
+    replay = run_eval("shop", model, "full", api_base="http://127.0.0.1:9/v1", response_cache="c.db", offline=True)
+    (note,) = (note.text for note in replay.notes if note.is_warning)
+    origin = base.removesuffix("/v1").rstrip("/")
+    assert mentions(note, model, f"answered by {origin}", "this run asks http://127.0.0.1:9", "--api-base")
+    other = run_eval("shop", "hosted_vllm/echo@shop", "full", api_base=base, response_cache="c.db", offline=True)
+    (note,) = (note.text for note in other.notes if note.is_warning)
+    assert note == f"nothing is recorded of hosted_vllm/echo@shop; there are responses of {model}"
+
+
+def test_what_is_stored_in_the_projects_own_folder_is_ignored_by_git(shop: Path) -> None:
+    run_eval("shop", "local/bm25", "full", limit=1)
+    assert Path(".toolbelt/.gitignore").read_text(encoding="utf-8") == "*\n"
+    Path(".toolbelt/.gitignore").unlink()
+    run_eval("shop", "local/bm25", "full", limit=1)
+    assert not Path(".toolbelt/.gitignore").exists(), "who removed it meant that"
+
+
 _WATCHED = """
 import sys
 opened = []
