@@ -45,9 +45,8 @@ def test_the_gate_is_asked_where_trials_failed_too() -> None:
 
 @pytest.mark.parametrize("line", OURS)
 def test_every_command_is_one_that_there_is(line: str) -> None:
-    _, group, *words = shlex.split(line)
-    assert group == "eval"
-    command: click.Command | None = evaluate
+    _, *words = shlex.split(line)
+    command: click.Command | None = root
     while isinstance(command, click.Group):
         command = command.get_command(click.Context(command), words.pop(0))
     assert command is not None
@@ -55,7 +54,7 @@ def test_every_command_is_one_that_there_is(line: str) -> None:
 
 
 def test_no_command_is_passed_over() -> None:
-    assert sorted(line.split()[2] for line in OURS) == [*["baseline"] * 3, *["gate"] * 2, "responses", *["run"] * 7]
+    assert sorted(line.split()[2] for line in OURS) == [*["baseline"] * 3, *["gate"] * 4, "responses", *["run"] * 7]
 
 
 @pytest.mark.parametrize("flag", sorted(set(re.findall(r"`(--[a-z-]+)", TEXT.partition("## Which limits")[2]))))
@@ -117,10 +116,12 @@ def test_the_hooks_of_pre_commit_run_commands_that_there_are() -> None:
         assert not subprocess.run(
             [sys.executable, "-m", "pre_commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml"], timeout=60
         ).returncode
-        _, group, name = shlex.split(hook["entry"])
-        command = root.get_command(click.Context(root), group)
-        assert isinstance(command, click.Group)
-        assert command.get_command(click.Context(command), name) is not None
+        _, group, *words = shlex.split(hook["entry"])
+        commands = root.get_command(click.Context(root), group)
+        assert isinstance(commands, click.Group)
+        command = commands.get_command(click.Context(commands), words.pop(0))
+        assert command is not None
+        command.make_context("hook", words, **root.context_settings)
         for file in ("toolbelt.yaml", "tools/catalog.json", "mine.loadout.yaml", "tools.jsonl"):
             assert re.search(hook["files"], file)
         assert not re.search(hook["files"], "src/toolbelt.py")
