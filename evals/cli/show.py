@@ -191,8 +191,9 @@ def _request_lines(requests: Sequence[dict[str, Any]]) -> Iterator[Note]:
         if request["recorded"]:
             shown += f", recorded {request['recorded'][:10]}"
         calls = [f"{call['name']}({call['arguments']})" for call in request["calls"]]
+        searches = [f"the vendor's search found {', '.join(names) or 'nothing'}" for names in request["searches"]]
         texts = [repr(request["text"][:200])] if request["text"] else []
         odd = f" ({request['message']})" if request["message"] else ""
-        yield Note(f"{shown} → {', '.join([*calls, *texts]) or 'nothing'}{odd}")
+        yield Note(f"{shown} → {', '.join([*searches, *calls, *texts]) or 'nothing'}{odd}")
         if request["follow_up"]:
             yield Note(f"user: {request['follow_up']} (turn {request['turn'] + 1})")

@@ -60,6 +60,7 @@ def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[d
                 "definition_tokens": tokens,
                 "failure": failure,
                 "message": message,
+                "searches": [list(names) for names in reply.searches] if reply else [],  # of the vendor's own
                 "calls": calls,
                 "text": reply.text if reply else "",
                 "prompt_tokens": prompt,

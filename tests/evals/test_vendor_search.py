@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Toolbelt, toolbelt
 from tests.servers.vendor_search import REFERENCES, refuse, search_and_call
 from tests.servers.vendors import Json, VendorServer, message, response, vendor_server
+from tests.wording import mentions
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals import load_run, run_eval
 from toolbelt.evals.run import Run
 
+__all__ = ["toolbelt"]
 MODELS = {"messages": "claude-haiku-5-5", "responses": "openai/of-search"}
 EARLIER = [
     {"role": "user", "content": "Where is parcel 7?"},
@@ -189,3 +192,15 @@ def test_S1_one_run_compares_both_vendors_searches_with_ours(server: VendorServe
     assert server.bodies == []
     run = run_search(server, "bm25", "search,hosted-search")
     assert [arm.toolset for arm in run.summary.arms][1] == "hosted-search"
+
+
+@pytest.mark.parametrize("method", ["bm25", "namespaces"])
+def test_S3_a_trial_shows_what_each_search_of_the_vendor_found(
+    server: VendorServer, shop: Path, method: str, toolbelt: Toolbelt
+) -> None:
+    run_search(server, method)
+    [trial] = toolbelt("eval", "show", "--store", "runs.db", "--case", "missed", "--json").json["trials"]
+    assert [request["searches"] for request in trial["requests"]] == [[["refund", "parcel"]], []]
+    assert mentions(
+        toolbelt("eval", "show", "--store", "runs.db", "--case", "nothing").out, "the vendor's search found nothing"
+    )
