@@ -32,6 +32,8 @@ from toolbelt.evals.setup.sendable import refuse_by_facts, refuse_by_mapping
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.providers.endpoints import find_origin
+from toolbelt.servers.importing import is_python_reference
+from toolbelt.stores.catalogs import write_catalog
 from toolbelt.text import plural
 
 if TYPE_CHECKING:
@@ -92,6 +94,11 @@ def _start(request: RunRequest, options: ExecutionOptions, reporter: EvalReporte
     refuse_unknown_choice(arms, plan.sampling.tool_choice)
     find = inputs.project.facts
     refuse_by_mapping((arm.model, find(arm.arm.model), plan.sampling_of(arm.arm)) for arm in arms)
+    if is_python_reference(plan.catalog or ""):  # so that going on, here or on another machine, imports no code
+        copy = request.store.parent / "catalogs" / f"{Path(inputs.catalog.name).name}-{plan.surroundings[:8]}.json"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        write_catalog(inputs.catalog, str(copy))
+        plan = replace(plan, catalog=str(copy.absolute()))
     with RunStore(request.store) as store:
         run = store.create(plan, [arm.renderer.tokenizer for arm in arms])
         try:

@@ -22,6 +22,7 @@ from toolbelt.evals.cases.card.card import CARD_FILE
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import open_lines
 from toolbelt.evals.cases.digests import id_digest, line_digest
+from toolbelt.evals.cases.fields import find_case_id
 from toolbelt.evals.cases.index import CaseIndex, Exclusion, index_cases, read_layout
 from toolbelt.evals.cases.layout import LayoutKind
 from toolbelt.evals.cases.loadouts_file import LOADOUTS_FILE, with_loadouts
@@ -250,7 +251,7 @@ class _CaseReader:
     def read_id(self, number: int) -> str | None:
         """The id of a case; `None` where its line was changed."""
         raw = self._read(number)
-        return None if raw is None else str(json.loads(raw)["id"])
+        return None if raw is None else find_case_id(json.loads(raw))
 
     def _read(self, number: int) -> bytes | None:
         self._handle.seek(self._index.offsets[number])
@@ -292,7 +293,7 @@ def open_dataset(
     Args:
         reference: The name of a shipped dataset, a folder of cases with their catalog, or a file of cases.
         catalog: Replaces the catalog beside the cases.
-        fallback_catalog: Opened if there is no catalog beside the cases.
+        fallback_catalog: Opened if there is no catalog beside the cases; Python code is imported.
         progress: Called with the number of cases read so far.
 
     Raises:
@@ -365,7 +366,7 @@ def _open_catalog(place: Location, fallback: str | None) -> CatalogFile:
             f"`catalog` in {CARD_FILE}, or put it there."
         )
         raise InvalidFileError([Finding("no-catalog", Severity.ERROR, message, place.source)])
-    return open_catalog(reference)
+    return open_catalog(reference, may_import=place.catalog is None)
 
 
 def _with_loadouts(catalog: CatalogFile, place: Location, *, is_own: bool) -> tuple[CatalogFile, tuple[str, ...]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -48,6 +50,26 @@ class ParsedCase:
     detail: str = ""
 
 
+QUERY_KEYS = ("query", "input", "question", "prompt", "user")
+"""What the user's words may be called in toolbelt's own layout; the first is what toolbelt itself writes."""
+
+
+def content_id(data: Mapping[str, Any]) -> str:
+    """An id for a case without one, by what is asked: the same wherever it stands, 8 hexadecimal digits."""
+    query = next((data[key] for key in QUERY_KEYS if key in data), None)
+    asked = [data.get("system"), data.get("messages"), query]
+    text = json.dumps(asked, ensure_ascii=True, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def find_case_id(data: object) -> str | None:
+    """The id of the case of a line, its own or one of its content; `None` where it is no text."""
+    if not isinstance(data, Mapping):
+        return None
+    case_id = data["id"] if "id" in data else f"case-{content_id(data)}"
+    return case_id if isinstance(case_id, str) else None
+
+
 def refuse_unknown_keys(section: Section, known: tuple[str, ...], what: str) -> None:
     """Add an error for each key of an object that is not known, in the same words wherever the key stands."""
     for key in section.value:
@@ -60,15 +82,16 @@ def _unknown_key_message(key: str, known: tuple[str, ...], what: str) -> str:
     return f"A {what} has no key {key!r}.{suggestion(key, known)}"
 
 
-def read_messages(row: Section) -> tuple[Message, ...]:
-    """The beginning of the conversation, from `system` and either `query` or `messages`."""
+def read_messages(row: Section, keys: tuple[str, ...] = ("query",)) -> tuple[Message, ...]:
+    """The beginning of the conversation, from `system` and either `messages` or the first of `keys` that is there."""
     system = row.read_text("system")
     opening: list[Message] = [] if system is None else [FrozenDict(role="system", content=system)]
     if "messages" in row.value:
         return (*opening, *_written_messages(row.child("messages")))
-    if "query" not in row.value:
+    key = next((key for key in keys if key in row.value), None)
+    if key is None:
         row.add_error("missing-field", "A case needs a `query`, or `messages`.")
-    elif (query := row.read_text("query")) is not None:
+    elif (query := row.read_text(key)) is not None:
         opening.append(FrozenDict(role="user", content=query))
     return tuple(opening)
 

@@ -23,7 +23,14 @@ from typing import Any
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
 from toolbelt.evals.cases.case import ArgumentRules, Case, ExpectedArguments, ExpectedCall, content_text
-from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason, ParsedCase, default_steps, read_messages
+from toolbelt.evals.cases.fields import (
+    UNKNOWN_KEY,
+    ExclusionReason,
+    ParsedCase,
+    default_steps,
+    find_case_id,
+    read_messages,
+)
 from toolbelt.evals.cases.own_layout import CALL_KEYS, CASE_KEYS
 from toolbelt.evals.cases.references import ToolNames, Unresolved
 from toolbelt.evals.conversation import Message
@@ -90,14 +97,13 @@ class _ImportedLayoutReader:
 
     def read(self) -> Case:
         row = self._row
-        for key in ("id", "expected"):
-            if key not in row.value:
-                row.add_error("missing-field", f"A case needs `{key}`.")
+        if "expected" not in row.value:
+            row.add_error("missing-field", "A case needs `expected`.")
         for key, own_key in stray_keys(row.value):
             row.add_error(OWN_KEY, _own_key_message(key, own_key))
         for key in unused_keys(row.value):
             row.add_warning(UNKNOWN_KEY, _unused_key_message(key))
-        case_id = row.read_text("id") or ""
+        case_id = (row.read_text("id") if "id" in row.value else find_case_id(row.value)) or ""
         messages = read_messages(row)
         if "messages" in row.value and self._asks_more(messages):
             messages = (*messages, FrozenDict(role="user", content=row.value["query"]))

@@ -13,7 +13,7 @@ from toolbelt.errors import InvalidFileError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.case_file import CaseLine, read_lines
 from toolbelt.evals.cases.digests import DatasetDigest, id_digest, line_digest
-from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason
+from toolbelt.evals.cases.fields import UNKNOWN_KEY, ExclusionReason, find_case_id
 from toolbelt.evals.cases.imported_layout import OWN_KEY
 from toolbelt.evals.cases.layout import Layout, LayoutDetector
 from toolbelt.evals.cases.references import LiteralNames, ToolNames, WrittenNames
@@ -300,11 +300,11 @@ class _IndexBuilder:
         names = WrittenNames(self._names)
         parsed = self._index.layout.parse(line.data, names)
         self._add_findings(parsed.findings, line)
-        case_id = line.data.get("id") if isinstance(line.data, dict) else None
-        if isinstance(case_id, str):
+        case_id = find_case_id(line.data)
+        if case_id is not None:
             self._ids.append(id_digest(case_id))
             self._lines.append(line.number)
-        if parsed.excluded and isinstance(case_id, str):
+        if parsed.excluded and case_id is not None:
             self._index.excluded[parsed.excluded] += 1
             if len(self._index.exclusions) < MAX_EXCLUSIONS:
                 self._index.exclusions.append(Exclusion(case_id, line.number, parsed.excluded, parsed.detail))
@@ -344,7 +344,8 @@ class _IndexBuilder:
                 firsts[number] = first
         for line in read_lines(handle, self._source):
             if line.number in firsts:
-                message = f"The id {line.data['id']!r} is also in line {firsts[line.number]}."
+                what = f"The id {line.data['id']!r}" if "id" in line.data else "The same query, without an `id`,"
+                message = f"{what} is also in line {firsts[line.number]}."
                 yield Finding("duplicate-id", Severity.ERROR, message, self._source, line.number)
 
     def _all_excluded(self) -> Finding:

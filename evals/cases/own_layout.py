@@ -24,7 +24,14 @@ from toolbelt.catalog import Tool
 from toolbelt.catalog.frozen import FrozenDict, freeze
 from toolbelt.errors import suggestion
 from toolbelt.evals.cases.case import Answer, Case, ExpectedArguments, ExpectedCall, Matching
-from toolbelt.evals.cases.fields import ParsedCase, default_steps, read_messages, refuse_unknown_keys
+from toolbelt.evals.cases.fields import (
+    QUERY_KEYS,
+    ParsedCase,
+    default_steps,
+    find_case_id,
+    read_messages,
+    refuse_unknown_keys,
+)
 from toolbelt.evals.cases.references import ToolNames, Unresolved
 from toolbelt.sources.section import Section
 
@@ -52,7 +59,7 @@ CASE_KEYS = (
 CALL_KEYS = ("tool", "args", "args_any", "args_contain", "optional", "args_exact")
 _OPEN_SCHEMAS = ("$ref", "allOf", "anyOf", "oneOf", "patternProperties")
 """Keys of a schema that may add properties which are not listed at its top."""
-_KNOWN_KEYS = frozenset(CASE_KEYS)
+_KNOWN_KEYS = frozenset((*CASE_KEYS, *QUERY_KEYS))
 _KNOWN_CALL_KEYS = frozenset(CALL_KEYS)
 _TOOL_ALONE = frozenset({"tool"})
 _NOTHING: Mapping[str, tuple[str, ...]] = FrozenDict()
@@ -84,19 +91,17 @@ class _OwnLayoutReader:
         row = self._row
         present = row.value.keys()
         if not present <= _KNOWN_KEYS:
-            refuse_unknown_keys(row, CASE_KEYS, "case")
-        if "id" not in present:
-            row.add_error("missing-field", "A case needs an `id`.")
-        if "query" in present and "messages" in present:
-            row.add_error("query-and-messages", "A case has a `query` or `messages`, not both.")
-        case_id = row.read_text("id") or ""
+            refuse_unknown_keys(row, (*CASE_KEYS, *QUERY_KEYS[1:]), "case")
+        if len(asked := [key for key in (*QUERY_KEYS, "messages") if key in present]) > 1:
+            row.add_error("query-and-messages", f"A case has {' or '.join(f'`{key}`' for key in asked)}, not both.")
+        case_id = (row.read_text("id") if "id" in present else find_case_id(row.value)) or ""
         expected = self._expected()
         accept = self._accept(expected)
         steps = row.read_int("steps", least=1) if "steps" in present else None
         # For speed with 100,000 cases, rare keys are read only where they are present.
         case = Case(
             id=case_id,
-            messages=read_messages(row),
+            messages=read_messages(row, QUERY_KEYS),
             expected=expected,
             accept=accept,
             forbidden=frozenset(self._tool_ids("forbidden")),

@@ -51,7 +51,8 @@ _SHOWN = 20
     "-c",
     metavar="C",
     envvar="TOOLBELT_IMPORT_CATALOG",
-    help="What names mean: a shipped catalog, a dataset folder, or a file; copied beside the cases.  "
+    help="What names mean: a shipped catalog, a dataset folder, a file, or Python code to import (tools.py, "
+    "module:attribute); copied beside the cases.  "
     "[default: the tools in the sources, or the catalog of toolbelt.yaml]",
 )
 @option("--role", metavar="R", envvar="TOOLBELT_IMPORT_ROLE", help="The loadout that an agent doing this would have.")
@@ -127,7 +128,7 @@ def import_command(
         LabelSource(labels),
         redact,
     )
-    catalog_file = None if catalog is None else open_catalog(catalog)
+    catalog_file = None if catalog is None else open_catalog(catalog, may_import=True)
     print_findings(() if catalog_file is None else catalog_file.left_out)
     if role is not None:
         _check_role(role, catalog_file)
@@ -176,12 +177,7 @@ def _notify_result(result: ImportResult) -> None:
         notify(f"{more:,} more left out")
     for reason, count in result.left_out.items():
         notify(f"left out {plural(count, 'time')}: {reason}")
-    drafts = f", {plural(result.drafts, 'draft')} to review" if result.drafts else ""
-    notify(
-        f"read {plural(result.records, 'record')} of {FORMATS[result.form].label}: "
-        f"{plural(result.cases, 'case')}{drafts}, {plural(result.tools, 'tool')} "
-        f"in {result.folder}; look at them with: toolbelt dataset lint {result.folder}"
-    )
+    notify(f"{result.summary}; look at them with: toolbelt dataset lint {result.folder}")
 
 
 def _data(result: ImportResult) -> dict[str, object]:

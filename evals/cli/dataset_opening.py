@@ -13,7 +13,8 @@ own_catalog_option = option(
     "--catalog",
     "-c",
     metavar="C",
-    help="In place of the dataset's own: a shipped catalog, a dataset folder, or a file.",
+    help="In place of the dataset's own: a shipped catalog, a dataset folder, a file, or Python code to import, as "
+    "tools.py or module:attribute.",
 )
 
 dataset_options = gathered("options", ProjectOptions, (own_catalog_option, config_option, json_option))

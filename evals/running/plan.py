@@ -159,7 +159,7 @@ _STORED_TYPES: Mapping[str, type] = {
 }
 """Keys of a stored plan that are read without `Plan`, too, or are counted with."""
 _LEFT_OUT_IF_EMPTY = (
-    *("params", "model_facts", "toolset_systems", "system", "served", "tools"),
+    *("params", "model_facts", "toolset_notes", "toolset_systems", "system", "served", "tools"),
     *("shard", "shard_cases", "merged", "decision", "top_up", "imported"),
 )
 
@@ -199,6 +199,7 @@ class Plan(RunSettings):
         model_facts: By model, what is known of its name since the run began: `asked_as` where it is a label of the
             project's; of the table `alias_of`, `deprecation_date`, `successor`.
         left_out: Pairs of the suite that are no arms, as there is nothing to ask.
+        toolset_notes: Sentences on toolsets that were named and are no arms, or others in their place.
         served: By toolset that is one loadout over tools of MCP servers, the digest of the list that `toolbelt serve`
             offers with that loadout (rule M5).
         tools: By the id of each tool of the catalog, `DESCRIPTION:REST`, digests of its definition, so that a later run
@@ -226,6 +227,7 @@ class Plan(RunSettings):
     toolset_systems: Mapping[str, str] = field(default_factory=dict)
     model_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     left_out: tuple[LeftOutArm, ...] = ()
+    toolset_notes: tuple[str, ...] = ()
     served: Mapping[str, str] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
     shard_cases: int = 0
@@ -328,6 +330,7 @@ class Plan(RunSettings):
             **({"api_base": self.api_base} if self.api_base else {}),
             **({"without_role": self.without_role} if self.without_role else {}),
             **({"drafts": self.drafts} if self.drafts else {}),
+            **({"toolset_notes": list(self.toolset_notes)} if self.toolset_notes else {}),
             **({"ask_anyway": True} if self.ask_anyway else {}),
             **({"shard": str(self.shard)} if self.shard else {}),
             **({"until_decided": self.decision.describe(self.cases)} if self.decision else {}),
@@ -385,6 +388,7 @@ class Plan(RunSettings):
             system=data.get("system"),
             model_facts=data.get("model_facts", {}),
             left_out=read_left_out(data),
+            toolset_notes=tuple(data.get("toolset_notes", ())),
             ask_anyway=data.get("ask_anyway", False),
             served=data.get("served", {}),
             tools=data.get("tools", {}),

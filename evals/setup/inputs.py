@@ -15,6 +15,7 @@ from toolbelt.catalog.definitions import definition_text, openai_definition
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.cases.dataset import Dataset
+from toolbelt.evals.cases.imports.formats import is_foreign
 from toolbelt.evals.running.plan import CaseFilter, Plan
 from toolbelt.evals.running.rounds import draw_rounds
 from toolbelt.evals.running.shards import Shard, choose_positions
@@ -195,4 +196,5 @@ def open_inputs(
     """
     opened, project = open_with_project(dataset, catalog, config, tokenizer, reporter, around)
     fallback = opened.catalog_file.source if opened.catalog_is_fallback else None
-    return RunInputs(opened, project, catalog or fallback)
+    is_beside = is_foreign(dataset)  # what was imported has its catalog beside it
+    return RunInputs(opened, project, None if is_beside else catalog or fallback)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import accumulate
 from pathlib import Path
@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from toolbelt import __version__
 from toolbelt.catalog import Catalog
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import ToolbeltError, suggestion
+from toolbelt.evals.cases.dataset import Dataset
 from toolbelt.evals.cases.fields import UNKNOWN_KEY
-from toolbelt.evals.running.overflow import LeftOutArm
+from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.running.rounds import Decision, Round
 from toolbelt.evals.setup.inputs import ChosenCases, RunInputs
-from toolbelt.evals.setup.model_limits import find_limits, find_model_facts, leave_out
+from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, find_model_facts, leave_out
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
-from toolbelt.evals.toolsets.agents import find_agent
+from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
 from toolbelt.evals.toolsets.opening import expand_toolsets
-from toolbelt.evals.toolsets.oracle import count_reached
-from toolbelt.evals.toolsets.spec import BY_ROLE, FULL, TIERED, ToolsetKind, ToolsetSpec
+from toolbelt.evals.toolsets.oracle import TooFewDistractorsError, count_reached
+from toolbelt.evals.toolsets.spec import BY_ROLE, BY_WINDOW, FULL, TIERED, ToolsetKind, ToolsetSpec
 from toolbelt.evals.toolsets.suites import make_suite
 from toolbelt.evals.toolsets.variants.variant import PLAIN, Variant, expand_variants
 from toolbelt.models.facts import describe_end
@@ -67,6 +68,7 @@ def make_plan(
     for spec in specs:
         if spec.loadout:
             project.get_lineage(spec.loadout)  # which says all that is wrong with it
+    limits = find_limits(project, models, settings.sampling.max_tokens)
     chosen = inputs.select(settings.filter, settings.seed)
     indices = chosen.indices
     if not len(indices):
@@ -74,22 +76,20 @@ def make_plan(
     for model in models:
         if not model.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in model):
             raise ToolbeltError(f"The name of model {model!r} is not UTF-8.")
+    changed: tuple[RunNote, ...] = ()
+    if not settings.suite:
+        specs, changed = _without_inapplicable(inputs, specs, models, limits, chosen)
+    for note in changed:
+        reporter.note(note)
     shown = _in_variants(specs, expand_variants(variants or (PLAIN,)), reporter)
     arms = tuple(Arm(model, str(spec), variant.name) for model in dict.fromkeys(models) for spec, variant in shown)
-    limits = find_limits(project, models, settings.sampling.max_tokens)
     left_out: tuple[LeftOutArm, ...] = ()
     if settings.suite:
         arms, left_out = leave_out(project, arms, limits, reporter, ask_anyway=settings.ask_anyway)
         specs = tuple(dict.fromkeys(arm.spec for arm in arms))
     if (size := len(indices) * len(arms) * settings.epochs) > MAX_TRIALS:
         raise ToolbeltError(f"A run has at most {MAX_TRIALS:,} trials, and this would be {size:,}.")
-    for finding in dataset.warnings:
-        if finding.rule == UNKNOWN_KEY:  # a misspelt one may be of what is right
-            reporter.note(RunNote(NoteKind.FINDING, str(finding), (dataset.name,), is_warning=True))
-    drafts = sum(map(dataset.is_draft, indices)) if dataset.drafts else 0
-    if drafts:
-        text = f"{plural(drafts, 'draft')} that nobody has reviewed: no verdict can be based on drafts"
-        reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
+    drafts = _note_doubts(dataset, indices, reporter)
     asked = () if settings.imported else dict.fromkeys(models)
     for warning in filter(None, (describe_end(project.facts(model)) for model in asked)):
         reporter.note(RunNote(NoteKind.SWITCHED_OFF, warning, is_warning=True))
@@ -121,9 +121,22 @@ def make_plan(
         params={name: own.params for name in models if (own := project.models.find_project_model(name)) and own.params},
         model_facts=find_model_facts(project, dict.fromkeys(models)),
         left_out=left_out,
+        toolset_notes=tuple(note.text for note in changed),
         tools=inputs.tool_digests,
         served=find_serving_digests(project, inputs.catalog, specs),
     )
+
+
+def _note_doubts(dataset: Dataset, indices: Sequence[int], reporter: EvalReporter) -> int:
+    """Note what is doubtful about the cases, and count the drafts among them."""
+    for finding in dataset.warnings:
+        if finding.rule == UNKNOWN_KEY:  # a misspelt one may be of what is right
+            reporter.note(RunNote(NoteKind.FINDING, str(finding), (dataset.name,), is_warning=True))
+    drafts = sum(map(dataset.is_draft, indices)) if dataset.drafts else 0
+    if drafts:
+        text = f"{plural(drafts, 'draft')} that nobody has reviewed: no verdict can be based on drafts"
+        reporter.note(RunNote(NoteKind.DRAFTS, text, (dataset.name,), is_warning=True))
+    return drafts
 
 
 def _choose_systems(
@@ -182,11 +195,92 @@ def _find_toolsets(
         return members.toolsets
     if toolsets:
         return expand_toolsets(toolsets, inputs.catalog, registry, config.agents, config.toolkits, config.searches)
-    if inputs.dataset.roles:
-        return DEFAULT_TOOLSETS
-    text = f"no case has a role, so {str(BY_ROLE)!r} is left out; name one: loadout:NAME"
-    reporter.note(RunNote(NoteKind.NO_ROLES, text, (str(BY_ROLE),)))
-    return tuple(spec for spec in DEFAULT_TOOLSETS if spec != BY_ROLE)
+    return DEFAULT_TOOLSETS
+
+
+def _without_inapplicable(
+    inputs: RunInputs,
+    specs: Sequence[ToolsetSpec],
+    models: Sequence[str],
+    limits: Mapping[str, ModelLimits],
+    chosen: ChosenCases,
+) -> tuple[tuple[ToolsetSpec, ...], tuple[RunNote, ...]]:
+    """The toolsets that can be shown, and notes on the others; `loadout` without a role is another one.
+
+    Raises:
+        ToolbeltError: none can be, with every reason.
+    """
+    kept: dict[ToolsetSpec, None] = {}
+    notes: list[RunNote] = []
+    too_many: dict[ToolsetSpec, str] = {}
+    try:
+        count_reached(inputs.catalog, specs, map(chosen.case, range(len(chosen.indices))))
+    except TooFewDistractorsError as error:
+        too_many = dict.fromkeys(error.refused, str(error).removesuffix("."))
+    for spec in specs:
+        if spec.is_by_role and not inputs.dataset.roles:
+            instead, text = _replace_roles(inputs, specs, models, limits)
+            notes.append(RunNote(NoteKind.NO_ROLES, text, (str(spec), *map(str, instead))))
+            kept |= dict.fromkeys(instead)
+        elif (reason := too_many.get(spec) or _find_inapplicable(inputs, spec)) is not None:
+            notes.append(RunNote(NoteKind.INAPPLICABLE, f"left out {spec}: {reason}", (str(spec),), is_warning=True))
+        else:
+            kept[spec] = None
+    if not kept:
+        reasons = "; ".join(note.text for note in notes)
+        raise ToolbeltError(f"No toolset is left: {reasons}. To show every tool: --toolset {FULL}")
+    return tuple(kept), tuple(notes)
+
+
+def _find_inapplicable(inputs: RunInputs, spec: ToolsetSpec) -> str | None:
+    """Why a toolset shows nothing of this catalog, or to these cases; `None` if it shows something."""
+    project, catalog = inputs.project, inputs.catalog
+    known = [loadout.name for loadout in project.registry.get_all()]
+    for name in sorted(inputs.dataset.roles) if spec.is_by_role else [spec.loadout] if spec.loadout else []:
+        whose = f"the role {name!r} of a case" if spec.is_by_role else f"the loadout {name!r}"
+        if project.registry.get_loadout(name) is None:
+            return f"{whose} is no loadout.{suggestion(name, known)}"
+        resolution = project.registry.resolve(name, catalog)
+        if resolution.broken is None and not resolution.active_tools:
+            return f"{whose} matches nothing of catalog {catalog.name!r}; see: toolbelt loadout inspect {name}"
+    if spec.agent:
+        agent = find_agent(spec.agent, project.config.agents)
+        if not has_tools(match_agent(agent, project.config.toolkits, catalog)):
+            return f"agent {agent.name!r} matches nothing of catalog {catalog.name!r}"
+    return None
+
+
+def _replace_roles(
+    inputs: RunInputs,
+    specs: Sequence[ToolsetSpec],
+    models: Sequence[str],
+    limits: Mapping[str, ModelLimits],
+) -> tuple[tuple[ToolsetSpec, ...], str]:
+    """What stands for `loadout` where no case has a role: the one loadout of the project or catalog, else what fits
+    each model's window, unless that is every tool; in a sentence.
+    """
+    project, catalog = inputs.project, inputs.catalog
+    names = dict.fromkeys([written.loadout.name for written in project.config.loadouts] + list(catalog.loadouts))
+    shown = [name for name in names if project.registry.resolve(name, catalog).active_tools]
+    if len(shown) == 1:
+        return (ToolsetSpec(ToolsetKind.LOADOUT, shown[0]),), (
+            f"no case has a role, so {str(BY_ROLE)!r} is 'loadout:{shown[0]}', the one of this project"
+        )
+    hint = (
+        f"name one: {', '.join(f'loadout:{name}' for name in shown[:6])}"
+        if shown
+        else "make one: toolbelt loadout create"
+    )
+    begin = f"no case has a role, so {str(BY_ROLE)!r} is"
+    for model in models:
+        facts = facts_for_auto(project, model, limits.get(model), ask_anyway=True)
+        resolution, choice = project.choose([model], facts=facts)
+        if choice.loadout is None:
+            why = f"'{BY_WINDOW}' cannot choose for {model}, by what is known of its window"
+            return (), f"{begin} left out: {why}; {hint}"
+        if FULL not in specs or len(resolution.active_tools) < len(catalog.tools):
+            return (BY_WINDOW,), f"{begin} '{BY_WINDOW}', what fits the window of each model; {hint}"
+    return (), f"{begin} left out: by the window of each model it would be {str(FULL)!r}; {hint}"
 
 
 def _in_variants(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from toolbelt.catalog import Catalog
 from toolbelt.errors import ToolbeltError
@@ -81,6 +82,21 @@ class Oracle(NoSearch):
         return draw.ordered(shown)
 
 
+class TooFewDistractorsError(ToolbeltError):
+    """There are fewer wrong tools than an `oracle+N` shows.
+
+    Attributes:
+        refused: The toolsets that show more than there are.
+    """
+
+    def __init__(self, refused: tuple[ToolsetSpec, ...], message: str) -> None:
+        self.refused = refused
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.refused, str(self))
+
+
 def count_reached(catalog: Catalog, specs: Iterable[ToolsetSpec], cases: Iterable[Case]) -> dict[str, int]:
     """In how many of the cases each `oracle+N` shows N distractors, by its name (rule E1).
 
@@ -90,8 +106,8 @@ def count_reached(catalog: Catalog, specs: Iterable[ToolsetSpec], cases: Iterabl
         cases: Read once, and only if one is counted.
 
     Raises:
-        ToolbeltError: the catalog has fewer for one of the cases, or what each case is offered has, with the most
-            that there are.
+        TooFewDistractorsError: the catalog has fewer for one of the cases, or what each case is offered has, with the
+            most that there are.
     """
     reached = {spec: 0 for spec in specs if spec.distractors}
     if not reached:
@@ -106,11 +122,13 @@ def count_reached(catalog: Catalog, specs: Iterable[ToolsetSpec], cases: Iterabl
         for spec in reached:
             reached[spec] += shown >= spec.distractors
     possible = min(of_catalog, most)
-    if refused := [repr(str(spec)) for spec in reached if spec.distractors > possible]:
+    if refused := tuple(spec for spec in reached if spec.distractors > possible):
         where = f"catalog {catalog.name!r} has" if of_catalog <= most else "what any of these cases is offered has"
-        raise ToolbeltError(
+        raise TooFewDistractorsError(
+            refused,
             f"{where[0].upper()}{where[1:]} at most {plural(possible, 'distractor')} for each case, too few for "
-            f"{', '.join(refused)}. The largest is 'oracle{f'+{possible}' if possible else ''}'."
+            f"{', '.join(repr(str(spec)) for spec in refused)}. "
+            f"The largest is 'oracle{f'+{possible}' if possible else ''}'.",
         )
     return {str(spec): count for spec, count in reached.items()}
 

@@ -167,7 +167,7 @@ def _plain(value: Any) -> str:
 _DIGEST = 12
 """Characters of a digest that are shown, as in a comparison."""
 _CODE = {"changed": "changes not committed"}
-_OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role")
+_OF_A_MACHINE = ("dataset", "catalog", "config", "drafts", "without_role", "toolset_notes")
 """Settings that are paths of one machine, or stand elsewhere in the page."""
 
 

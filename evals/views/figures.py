@@ -99,6 +99,7 @@ def _gap_lines(summary: RunSummary) -> list[str]:
         total = sum(summary.excluded.values())
         reasons = "; ".join(f"{count:,} {reason}" for reason, count in summary.excluded.items())
         lines.append(f"Excluded from the dataset: {plural(total, 'case')}: {reasons}.")
+    lines += [f"{note[:1].upper()}{note[1:]}." for note in summary.settings.get("toolset_notes", ())]
     if roleless := _without_role(summary):
         lines.append(roleless)
     return lines + _distractor_lines(summary) + _serving_lines(summary) + _token_lines(summary)

@@ -177,7 +177,7 @@ def _facts(summary: RunSummary) -> str:
 
 
 _PATHS = ("dataset", "catalog", "config")
-_SHOWN = (*_PATHS, "without_role")
+_SHOWN = (*_PATHS, "without_role", "toolset_notes")
 """Settings that stand elsewhere in the report, or are paths of one machine, which the command has."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,12 +27,15 @@ from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.findings import Finding
 from toolbelt.importers import import_catalog
 from toolbelt.importers.formats import FORMATS, recognise
+from toolbelt.importers.python_tools import LABEL as PYTHON_LABEL
+from toolbelt.importers.python_tools import load_python_tools
 from toolbelt.mcp.configs.client_configs import ClientForm, read_client_config
 from toolbelt.mcp.configs.client_switches import parse_client_file
 from toolbelt.mcp.sync.sync import Listing, sync_catalog
 from toolbelt.patterns import fold
 from toolbelt.render.screen import notify, print_findings, print_json
-from toolbelt.servers.spec import ServerSpec
+from toolbelt.servers.importing import is_python_reference
+from toolbelt.servers.spec import PythonReference, ServerSpec
 from toolbelt.sources import decode, read_text
 from toolbelt.stores.catalogs import write_catalog
 from toolbelt.text import plural
@@ -66,6 +70,7 @@ class Imported:
     epilog=examples(
         "toolbelt catalog import tools.json -o catalog.yaml",
         "toolbelt catalog import .mcp.json payments.json -o catalog.json",
+        "toolbelt catalog import shoptools.py mypackage.tools:TOOLS -o catalog.json",
         "curl -s URL | toolbelt catalog import - --name payments -o payments.json",
     ),
 )
@@ -102,6 +107,10 @@ def import_command(
     as_json: bool,
 ) -> int:
     """A catalog from each SOURCE, a file or `-`: an OpenAI, Anthropic or MCP tool list, JSON Lines, or OpenAPI 3.
+
+    A SOURCE may be Python: `file.py`, `file.py:attribute` or `module:attribute` is imported, which runs it. It holds
+    functions, an object with methods, a ToolRegistry, lists of definitions, or tools of LangChain, pydantic-ai,
+    FastMCP, smolagents, LlamaIndex, Haystack or the OpenAI Agents SDK.
 
     A SOURCE may also be the file of an MCP client (`mcpServers`): its servers are started, if you agree, and asked for
     their tools. Ids and names are kept as they are. Notes on standard error describe what was renamed or left out.
@@ -154,6 +163,9 @@ class NoAnswerError(ToolbeltError):
 
 
 def _read(source: str, form: str | None, name: str | None, grouping: Grouping | None) -> Imported:
+    if source != "-" and is_python_reference(source):
+        python = load_python_tools(PythonReference(source, os.getcwd(), "SOURCE"), name=name).file  # noqa: PTH109
+        return Imported(source, PYTHON_LABEL, python.catalog, python.notes, left_out=python.left_out)
     text = decode(sys.stdin.buffer.read(), "standard input") if source == "-" else read_text(source)
     if source != "-" and (form == CLIENT or (form is None and _is_client_file(text, source))):
         config = read_client_config(source)

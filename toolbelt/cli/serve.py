@@ -21,14 +21,18 @@ from toolbelt.command.project import ProjectOptions
 from toolbelt.errors import NotFoundError, ToolbeltError
 from toolbelt.mcp.gateway.discovery import DiscoverMode, Discovery, make_discovery
 from toolbelt.mcp.gateway.meta_tools import cut
+from toolbelt.mcp.gateway.python_tools import add_python_tools, load_registry
 from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, list_pinned, make_surface, served_names
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
 from toolbelt.mcp.logs.audit import AuditLog, audit_folder
-from toolbelt.project.opening import leave_out_switched_off
+from toolbelt.mcp.serving.standard_streams import claim_standard_streams
+from toolbelt.project.opening import examine_project, leave_out_switched_off
 from toolbelt.project.rankers import open_index_store, open_project_ranker
 from toolbelt.render.screen import notify
 from toolbelt.search.pinned import find_pinned
 from toolbelt.search.presets import parse_search
+from toolbelt.servers.importing import is_python_reference
+from toolbelt.servers.spec import PythonReference
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 from toolbelt.toolkits.toolkit import MetaRole
 
@@ -52,6 +56,7 @@ _MAX_LINE_CHARS = 4_000
         "toolbelt serve developer --http 127.0.0.1:8000 --idle-timeout 300",
         "toolbelt serve developer --search fastmcp:pinned=minimal",
         "toolbelt serve developer --tools mytools:registry",
+        "toolbelt serve everything --catalog shoptools.py",
         "toolbelt serve --agent assistant",
     )
 )
@@ -92,7 +97,7 @@ _MAX_LINE_CHARS = 4_000
     "--tools",
     "python_tools",
     metavar="M:A",
-    help="A ToolRegistry, as module:attribute: its tools are served beside those of servers.",
+    help="Python tools, as module:attribute or file.py: they are served beside those of servers.",
 )
 @option("--log-arguments", is_flag=True, help="Record the arguments of calls in the audit log.")
 @option("--audit-required", is_flag=True, help="Refuse calls that the audit log cannot record.")
@@ -129,14 +134,19 @@ def serve(
     """
     check_subject(loadout, agent, session_id, over_http=listener is not None)
     refuse_beside_search(search, agent)
-    project = leave_out_switched_off(ProjectOptions(catalog, config).open(), broken_too=True)
+    streams: ProtocolStreams | None = None
+    if listener is None and is_python_reference(catalog or examine_project(config=config)[0].catalog or ""):
+        streams = claim_standard_streams()
+    project = leave_out_switched_off(ProjectOptions(catalog, config).open(yes=yes), broken_too=True)
     _report_left_out(project)
     settings = None if search is None else parse_search(search, project.config.searches)
-    streams: ProtocolStreams | None = None
     registry: ToolRegistry | None = None
     local: tuple[str, ...] = ()
     if python_tools is not None:
-        registry, streams = open_python_tools(python_tools, project, yes=yes, has_stdio=listener is None)
+        registry, streams = open_python_tools(python_tools, project, yes=yes, streams=streams, over_http=bool(listener))
+    elif is_python_reference(project.catalog_file.source):
+        registry = load_registry(PythonReference(project.catalog_file.source, os.getcwd()))  # noqa: PTH109  as opened
+    if registry is not None:
         project, local = add_to_project(project, registry)
     names = served_names(project.catalog, name_limit)
     surface = make_surface(project.resolve(loadout), name_limit=name_limit, local=local)
@@ -160,8 +170,6 @@ def serve(
     audit = open_audit_log(required=audit_required, log_arguments=log_arguments)
     if listener is None and streams is None:
         # From here on, standard output belongs to the protocol; what follows may run code of others.
-        from toolbelt.mcp.serving.standard_streams import claim_standard_streams
-
         streams = claim_standard_streams()
     from toolbelt.mcp.gateway.assembling import assemble_gateway
     from toolbelt.mcp.gateway.gateway import GatewayOptions
@@ -226,35 +234,31 @@ def check_subject(loadout: str | None, agent: str | None, session_id: str | None
 
 
 def open_python_tools(
-    reference: str, project: Project, *, yes: bool, has_stdio: bool
+    reference: str, project: Project, *, yes: bool, streams: ProtocolStreams | None, over_http: bool
 ) -> tuple[ToolRegistry, ProtocolStreams | None]:
     """Python tools, approved and imported, and the descriptors of the protocol, which no print of theirs reaches.
 
     Args:
-        reference: `module:attribute`.
+        reference: `module:attribute`, `file.py` or `file.py:attribute`.
         project: Whose folder has the module.
         yes: Whether the command has `--yes`.
-        has_stdio: Whether the protocol uses standard input and output; else there are no descriptors.
+        streams: The descriptors, where they are claimed already.
+        over_http: Whether the protocol does without them.
 
     Raises:
         ToolbeltError: it is not approved, or cannot be imported.
     """
     from toolbelt.command.approval import approve
-    from toolbelt.mcp.serving.standard_streams import claim_standard_streams
-    from toolbelt.servers.spec import PythonReference
 
     spec = PythonReference(reference, str(project.folder.absolute()), source="--tools")
     approve([spec], yes=yes)
-    streams = claim_standard_streams() if has_stdio else None
-    from toolbelt.mcp.gateway.python_tools import load_registry
-
+    if streams is None and not over_http:
+        streams = claim_standard_streams()
     return load_registry(spec), streams
 
 
 def add_to_project(project: Project, registry: ToolRegistry) -> tuple[Project, tuple[str, ...]]:
     """The project with Python tools in its catalog, and the names of their plugins there."""
-    from toolbelt.mcp.gateway.python_tools import add_python_tools
-
     catalog = add_python_tools(project.catalog, registry)
     own = {plugin.key for plugin in registry.catalog.plugins}
     names = tuple(plugin.name for plugin in catalog.plugins if plugin.key in own)

@@ -66,7 +66,8 @@ catalog_option = option(
     "--catalog",
     "-c",
     metavar="C",
-    help="A shipped catalog, a dataset folder, or a file.  [default: toolbelt.yaml's, else assistant]",
+    help="A shipped catalog, a dataset folder, a file, or Python code to import, as file.py or module:attribute.  "
+    "[default: toolbelt.yaml's, else assistant]",
 )
 config_option = option("--config", metavar="FILE", help="A toolbelt.yaml.  [default: the nearest from here upward]")
 tokenizer_option = option(

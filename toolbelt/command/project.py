@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolbelt.command.options import catalog_option, config_option, gathered, json_option, tokenizer_option
 from toolbelt.project.opening import open_project
 from toolbelt.project.project import Project
 from toolbelt.render.screen import ConsoleReporter
+
+if TYPE_CHECKING:
+    from toolbelt.servers.spec import Approvable
 
 
 @dataclass(frozen=True)
@@ -24,8 +29,20 @@ class ProjectOptions:
     config: str | None = None
     tokenizer: str | None = None
 
-    def open(self, *, read_loadouts_too: bool = True, refuse_mistakes: bool = True) -> Project:
-        """The project of the working directory, with notes and progress on standard error; raises as `open_project`."""
+    def open(self, *, read_loadouts_too: bool = True, refuse_mistakes: bool = True, yes: bool = False) -> Project:
+        """The project of the working directory, with notes and progress on standard error; raises as `open_project`.
+
+        Args:
+            read_loadouts_too: As for `open_project`.
+            refuse_mistakes: Likewise.
+            yes: Whether the command has `--yes`, so that code needs no approval.
+        """
+
+        def approve(specs: Sequence[Approvable]) -> None:
+            from toolbelt.command.approval import approve
+
+            approve(specs, yes=yes)
+
         return open_project(
             catalog=self.catalog,
             config=self.config,
@@ -33,6 +50,7 @@ class ProjectOptions:
             reporter=ConsoleReporter(),
             read_loadouts_too=read_loadouts_too,
             refuse_mistakes=refuse_mistakes,
+            approve=approve,
         )
 
 

@@ -138,6 +138,17 @@ def _anthropic_tool(entry: Entry) -> Tool | str:
     return _tool(entry, "input_schema", {}, ignored=("type",))
 
 
+def read_definition(entry: Entry) -> Tool | str:
+    """A tool as OpenAI, Anthropic or MCP have it; a note where it runs at the provider and has no definition.
+
+    Raises:
+        InvalidDefinitionError: it has no name, or a field is of the wrong type.
+    """
+    if "inputSchema" in entry:
+        return read_mcp_tool(entry)
+    return _anthropic_tool(entry) if "input_schema" in entry else _openai_tool(entry)
+
+
 def read_mcp_tool(entry: Entry) -> Tool:
     """A tool as an MCP server lists it; what catalogs have no place for is in `extra`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError, ToolbeltError
@@ -11,8 +12,11 @@ from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.patterns import find_name_problem
 from toolbelt.project.project import Project
+from toolbelt.project.rankers import Approve, require_approval
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.reporter import SILENT, Reporter
+from toolbelt.servers.importing import is_python_reference
+from toolbelt.servers.spec import PythonReference
 from toolbelt.sources import read_document
 from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, open_catalog
 from toolbelt.stores.config import Config, examine_config
@@ -29,6 +33,7 @@ def open_project(
     reporter: Reporter = SILENT,
     read_loadouts_too: bool = True,
     refuse_mistakes: bool = True,
+    approve: Approve | None = None,
 ) -> Project:
     """Open a folder: its `toolbelt.yaml`, the loadouts beside it, and the catalog they name.
 
@@ -40,23 +45,29 @@ def open_project(
     Args:
         path: The folder, or a `toolbelt.yaml` in it. Without such a file here or above, the built-in loadouts over
             the shipped catalog.
-        catalog: A shipped catalog, a dataset folder or a file, in place of the one that `toolbelt.yaml` names.
+        catalog: A shipped catalog, a dataset folder, a file, or Python code, which is imported (`shoptools.py`,
+            `module:attribute`), in place of the one that `toolbelt.yaml` names.
         config: Another `toolbelt.yaml`.
         tokenizer: What counts tokens where no model says otherwise.
         reporter: Receives notes, warnings and progress; by default nothing is shown.
         read_loadouts_too: Whether loadouts are read and checked.
         refuse_mistakes: Whether mistakes in `toolbelt.yaml` and its loadouts are raised; a check of all files has them
             from `Project.lint` and `lint_searches`.
+        approve: Asks whether Python code that `toolbelt.yaml` names as its catalog may be imported (rule M2). By
+            default, what is not approved already is refused.
 
     Raises:
         NotFoundError: there is no such folder, catalog, file or tokenizer.
+        ToolbeltError: the catalog is Python code that is not approved, or cannot be imported.
         InvalidFileError: every mistake in the project's files, or in the catalog.
     """
     examined, folder = examine_project(path, config)
     name = tokenizer or examined.tokenizer or DEFAULT_TOKENIZER
     make_counter(name)  # an unknown name is refused before anything is read
     try:
-        catalog_file = open_catalog(str(catalog or examined.catalog or DEFAULT_CATALOG))
+        if catalog is None:
+            approve_catalog(examined, folder, approve)
+        catalog_file = open_catalog(str(catalog or examined.catalog or DEFAULT_CATALOG), may_import=True)
     except (InvalidFileError, NotFoundError) as error:
         if (findings := _find_others(examined, error, catalog is None)) is not None:
             raise InvalidFileError(findings) from None
@@ -110,6 +121,28 @@ def examine_project(
         config = str(folder.absolute() / config)
     examined = examine_config(folder.absolute(), config)
     return replace(examined, catalog=_locate(examined.catalog, folder)), folder
+
+
+def approve_catalog(config: Config, folder: Path, approve: Approve | None = None) -> None:
+    """Return only if the catalog that `toolbelt.yaml` names is a file, or code that may be imported (rule M2).
+
+    Args:
+        config: The project's files.
+        folder: Of the project.
+        approve: As for `open_project`.
+
+    Raises:
+        ToolbeltError: it is code that is not approved.
+    """
+    if config.catalog is None or config.path is None or not is_python_reference(config.catalog):
+        return
+    source, files = shown_path(config.path), (str(config.path.absolute()),)
+    spec = PythonReference(config.catalog, str(folder.absolute()), source, files)
+    try:
+        (approve or partial(require_approval, command="toolbelt catalog stats."))([spec])
+    except ToolbeltError as error:
+        hint = f"Or name it on the command line, which is consent: --catalog {config.catalog}"
+        raise ToolbeltError(f"{error} {hint}") from None
 
 
 def leave_out_switched_off(project: Project, *, broken_too: bool = False) -> Project:

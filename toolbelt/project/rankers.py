@@ -99,15 +99,25 @@ def _open_function(spec: RankSpec, reference: PythonReference, approve: Approve 
     from toolbelt.catalog.ranking.function import FunctionRanker, MakeSearch
     from toolbelt.servers.importing import import_reference
 
-    (approve or _require_approval)([reference])
+    (approve or require_approval)([reference])
     function = import_reference(reference)
     if not callable(function):
         raise ToolbeltError(f"{reference.reference} is no function, but of type {type(function).__name__}.")
     return FunctionRanker(str(spec), cast("MakeSearch", function))
 
 
-def _require_approval(specs: Sequence[Approvable]) -> None:
-    """Refuse what is not approved; raises as `open_ranker`."""
+def require_approval(
+    specs: Sequence[Approvable], command: str = "toolbelt catalog search QUERY --rank python:MODULE:FUNCTION"
+) -> None:
+    """Refuse what is not approved, for want of somebody to ask.
+
+    Args:
+        specs: What would be imported.
+        command: Asks for the approval.
+
+    Raises:
+        ToolbeltError: one is not approved, or its file could be somebody else's.
+    """
     from toolbelt.mcp.configs.approvals import Approvals, refuse_unsafe_files
     from toolbelt.stores.files import state_folder
 
@@ -115,6 +125,5 @@ def _require_approval(specs: Sequence[Approvable]) -> None:
     if missing := Approvals(state_folder(os.environ)).missing(specs, os.environ):
         names = ", ".join(spec.name for spec in missing)
         raise ToolbeltError(
-            f"{names} is not approved. Run a command that names it at a terminal, which asks once: "
-            "toolbelt catalog search QUERY --rank python:MODULE:FUNCTION"
+            f"{names} is not approved. Run a command that names it at a terminal, which asks once: {command}"
         )

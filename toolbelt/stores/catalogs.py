@@ -11,6 +11,8 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
+from toolbelt.servers.importing import is_python_reference
+from toolbelt.servers.spec import PythonReference
 from toolbelt.sources import read_text
 from toolbelt.sources.json_text import parse_json
 from toolbelt.stores.files import shown_path, write_text
@@ -68,13 +70,18 @@ CATALOG_FILES = ("catalog.json", "catalog.jsonl", "catalog.yaml")
 """What the catalog of a dataset folder may be called; the first that is there counts."""
 
 
-def open_catalog(reference: str) -> CatalogFile:
-    """A shipped catalog by name, or a file of any format that can be imported.
+def open_catalog(reference: str, *, may_import: bool = False) -> CatalogFile:
+    """A shipped catalog by name, a file of any format that can be imported, or Python code that has tools.
 
     A tool of a foreign format that cannot be read is left out with a note (rule V6); a catalog of our own form and JSON
     Lines are read whole or not at all.
 
+    Args:
+        reference: Its name, path, or `module:attribute`, `file.py` or `file.py:attribute`.
+        may_import: Whether Python code may be imported, which runs it: the user named it, or approved it.
+
     Raises:
+        ToolbeltError: it is Python code that may not be imported, or that cannot be.
         NotFoundError: neither, with the nearest names.
         InvalidFileError: every mistake in the file.
     """
@@ -83,6 +90,8 @@ def open_catalog(reference: str) -> CatalogFile:
     if path is not None and not os.path.isfile(reference):  # noqa: PTH113
         source = shown_path(path)
         return _parse_shipped(read_text(source), str(source))
+    if is_python_reference(reference):
+        return _import_python(reference, may_import=may_import)
     file = _catalog_in(Path(reference))
     if not os.path.exists(file):  # noqa: PTH110
         raise NotFoundError("catalog", reference, _candidates(Path(reference)))
@@ -101,6 +110,19 @@ def open_catalog(reference: str) -> CatalogFile:
         return catalog_file
     left_out = (f"left out: {finding}" for finding in catalog_file.left_out)
     return replace(catalog_file, notes=(f"read {file} as {label}", *catalog_file.notes, *left_out))
+
+
+def _import_python(reference: str, *, may_import: bool) -> CatalogFile:
+    if not may_import:
+        raise ToolbeltError(
+            f"{reference} is Python code, which is imported only where it is named on the command line or in "
+            f"toolbelt.yaml: --catalog {reference}; or write a catalog: toolbelt catalog import {reference} -o FILE"
+        )
+    from toolbelt.importers.python_tools import LABEL, load_python_tools  # few catalogs are code
+
+    file = load_python_tools(PythonReference(reference, os.getcwd(), "--catalog")).file  # noqa: PTH109
+    left_out = (f"left out: {finding}" for finding in file.left_out)
+    return replace(file, notes=(f"read {reference} as {LABEL}", *file.notes, *left_out))
 
 
 @lru_cache(maxsize=4)

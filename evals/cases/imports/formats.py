@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
@@ -18,7 +21,7 @@ from toolbelt.evals.cases.imports.mcp_atlas import McpAtlas
 from toolbelt.evals.cases.imports.openai_log import OpenAILog
 from toolbelt.evals.cases.imports.promptfoo import Promptfoo
 from toolbelt.evals.cases.imports.queries import Queries
-from toolbelt.evals.cases.imports.sources import SourceFile
+from toolbelt.evals.cases.imports.sources import SourceFile, open_source
 from toolbelt.evals.cases.imports.traces import (
     ai_sdk,
     claude_code,
@@ -32,7 +35,7 @@ from toolbelt.evals.cases.imports.traces import (
     pydantic_ai,
 )
 from toolbelt.evals.cases.imports.traces.trace_format import TraceFormat, TraceReader
-from toolbelt.evals.cases.layout import LayoutKind
+from toolbelt.evals.cases.layout import LayoutKind, layout_of_line
 from toolbelt.findings import Finding, Severity
 
 _LOOKED_AT = 100
@@ -89,6 +92,27 @@ FORMATS: Mapping[str, FormatEntry] = MappingProxyType(
     }
 )
 """All formats, in the order in which they are tried."""
+
+
+def is_foreign(reference: str) -> bool:
+    """Whether a file is no file of cases of our own, but one to be imported first.
+
+    Args:
+        reference: Of a dataset, as the user wrote it.
+    """
+    if not os.path.isfile(reference):  # noqa: PTH113
+        return False
+    with ExitStack() as stack:
+        source = open_source(reference, stack, io.BytesIO())
+        if not source.has_lines:
+            return True
+        record = next(iter(source.records(lambda _: None)), None)
+        data = None if record is None else record.data
+        if not isinstance(data, Mapping) or layout_of_line(data) is not None:
+            return False
+        if {"query", "messages"} & data.keys() and "expected" in data:
+            return False
+        return any(entry.recognises(data) for entry in FORMATS.values())
 
 
 def find_format(sources: Sequence[SourceFile]) -> str:

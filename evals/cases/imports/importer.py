@@ -28,11 +28,14 @@ from toolbelt.evals.cases.own_layout import parse_own_case
 from toolbelt.findings import Finding, Severity, sorted_findings
 from toolbelt.sources import parse_json
 from toolbelt.stores.catalogs import CASES_FILE, CATALOG_FILES, write_catalog
+from toolbelt.text import plural
 
 _PROGRESS_EVERY = 200
 AGAINST_SCHEMA = (
     "a label breaks the schema of its own tool, and is right all the same: toolbelt dataset lint lists them"
 )
+NO_CATALOG = "no-catalog"
+"""Rule of the finding about sources without tools."""
 LABEL_AGAINST_SCHEMA = ("label-against-schema", "impossible-argument")
 Progress = Callable[[int], None]
 
@@ -68,6 +71,13 @@ class ImportResult:
     records: int
     notes: tuple[str, ...]
     redacted: Mapping[str, int]
+
+    @property
+    def summary(self) -> str:
+        """What was read, and what came of it, in a sentence."""
+        drafts = f", {plural(self.drafts, 'draft')} to review" if self.drafts else ""
+        read = f"read {plural(self.records, 'record')} of {FORMATS[self.form].label}"
+        return f"{read}: {plural(self.cases, 'case')}{drafts}, {plural(self.tools, 'tool')} in {self.folder}"
 
 
 def import_cases(
@@ -292,13 +302,14 @@ class _Import:
 
     def _no_catalog(self) -> Finding:
         message = (
-            f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of."
+            f"{FORMATS[self._form].label}: these sources bring no tools; say with --catalog which the names are of: "
+            "a file such as tools.json, or Python code such as shoptools.py."
         )
         if FORMATS[self._form].is_whole:
             message += (
                 " Those of the servers in a client's file come with: toolbelt catalog import .mcp.json -o catalog.json"
             )
-        return Finding("no-catalog", Severity.ERROR, message, self._sources[0].name)
+        return Finding(NO_CATALOG, Severity.ERROR, message, self._sources[0].name)
 
 
 class _Ids:

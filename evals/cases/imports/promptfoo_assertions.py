@@ -73,6 +73,9 @@ class Assertions:
         self._demands = Demands(tuple(tool.id for tool in self._tools))
         self.aside: list[str] = []
         """Types of assertions that are not about tools."""
+        self._beside_calls: list[
+            str
+        ] = []  # that are, where the output is calls: programs, and texts with a tool's name
 
     def add(self, assertion: Any) -> None:
         """Add an assertion.
@@ -111,6 +114,8 @@ class Assertions:
             readers[base]()
         elif not self._add_other(kind, value, transforms):
             self.aside.append(kind)
+            if (base in _PROGRAMS and "output" in str(value)) or any(tool.name in str(value) for tool in self._tools):
+                self._beside_calls.append(kind)
 
     def _add_other(self, kind: str, value: Any, transforms: Sequence[Any]) -> bool:
         """Read an assertion about an output that may be calls; returns whether it is about them."""
@@ -134,7 +139,10 @@ class Assertions:
         Raises:
             UnmappedError: no case can express the assertions together.
         """
-        return self._demands.make_label()
+        label = self._demands.make_label()
+        if self._beside_calls and label.get("expected", ()) is None:  # a part of the calls that it would leave out
+            raise UnmappedError(UNREADABLE, self._beside_calls[0])
+        return label
 
     def _add_f1(self, value: Any, threshold: Any) -> None:
         """Sets of names are compared: these tools and no others, each any number of times."""

@@ -14,20 +14,35 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from toolbelt.catalog.tool_names import split_words
+from toolbelt.evals.cases.fields import content_id
 from toolbelt.evals.cases.imports.context import LINE, NOT_OFFERED, CaseRow, Context, kind_of, letters_of
 from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
-from toolbelt.evals.cases.imports.inspect_samples import expected_call, python_calls
+from toolbelt.evals.cases.imports.inspect_samples import expected_call
 from toolbelt.evals.cases.imports.messages import Message, check_answers, check_messages, opening
 from toolbelt.evals.cases.imports.openai_log_records import in_roles, unpacked
+from toolbelt.evals.cases.imports.query_fields import (
+    ANSWERS,
+    MARKS,
+    NO_TOOL,
+    STEPS,
+    definitions_in,
+    find_list,
+    flat,
+    is_named,
+    is_query,
+    label_fields,
+    prompt_fields,
+    written_answer,
+)
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tables import SURPLUS
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
+from toolbelt.text import plural
 
-NO_LABEL = "it does not say which tool is right"
+NO_LABEL = "it does not say which tool is right; write none where none is"
 NO_PROMPT = "it has no prompt"
 IN_WORDS = "its answer is in words, beside tools that were offered; call them `expected_tools` if they are right"
 SEVERAL_TURNS = "one list of calls for several messages of the user"
@@ -35,21 +50,7 @@ IN_PARENTHESES = "what stands in parentheses beside a prompt or a tool"
 OTHER_TABLES = "a row of a table without a column for the tool and one for the prompt"
 CONTEXT_IN_WORDS = "a context in words stands as a message of the user before the query"
 OPEN_CALL = "its context ends with a call that nobody answered"
-_TOOLS = re.compile(
-    r"((expected|correct|right|target|reference) )*((mcp )?(tool|function)s?( calls?| names?| ids?)?( s)?)"
-)
-_PROMPTS = re.compile(r"((test|example|sample|user) )*(prompt|query|queries|question|utterance)s?( s)?( \d+)?")
-_INPUTS = re.compile(r"(user )?input")
-"""Names of fields with the prompt, where no other field has it."""
 _IDS = re.compile(r"((test|case|task|scenario|query|prompt) )*id")
-_ANSWERS = re.compile(
-    r"((expected|correct|right|target|gold|golden|reference) )*(answers?|calls?|labels?|outputs?)"
-    r"|ground truth|gold|expected|target"
-)
-_OFFERS = re.compile(r"((available|offered|candidate|all|given) )*(tool|function|api)s( list| available)?|tool list")
-"""Names of fields that hold what was offered, where another field has the answer or they hold definitions."""
-_NO_CALL_ANSWERS = ("direct", "request_for_info", "cannot_answer")
-"""Values of When2Call's `correct_answer` that mean that no tool is called."""
 _ARGUMENTS = re.compile(
     r"((expected|correct|tool|function|call|action) )*(args|arguments|kwargs|params|parameters|inputs?)"
 )
@@ -58,18 +59,12 @@ _TAGS = ("category", "categories", "tag", "tags")
 _HISTORY = ("context", "history", "messages", "conversation")
 _INTERACTION = "interaction"
 """A column of Azure's MCP server: what has to happen before the tool can be called, or `none`."""
-_NO_TOOL = re.compile(
-    r"[-–—]+|\(?(none|n/a|nothing|no (tools?|calls?)( calls?)?)\)?((\s*[(:]|\s+[—–-]).*)?", re.IGNORECASE | re.DOTALL
-)
 _BESIDE = re.compile(r"\([^()]*\)")
-_STEPS = re.compile(r"[,;\n]|\s\+\s|->|→|\sand\s")
 _EITHER = re.compile(r"\sor\s|\s/\s|\|")
-_MARKS = " \t`*#\"'“”"
 _QUOTED = re.compile(r'["“]([^"“”]+)["”][\s/,;|·]*(?:or\s+)?')
 _PREFIX = re.compile(r"[^\W_]+(?=[\W_])")
 _NAMES_WITH_PREFIX = 3
 """Different names at least before what they all begin with counts as a prefix."""
-_CALL_MARKS = re.compile(r"</?(tool_?calls?|function_?call)>|```(json)?", re.IGNORECASE)
 _EMPTY: tuple[Any, ...] = (None, "", [])
 _MOST = 1000
 """Names of tools that are looked at for a prefix, and fields left aside that are counted."""
@@ -86,35 +81,36 @@ class Queries:
         self._ignored: Counter[str] = Counter()
         self._other_tables = 0
         self._universe: tuple[str, ...] | None = None
+        self._read_as: dict[str, None] = {}
 
     @staticmethod
     def recognises(data: Any) -> bool:
         """Whether a record looks like a query with its tools, or a document like one with a list of them."""
-        return _is_query(data) or _listed(data) is not None
+        return is_query(data) or find_list(data) is not None
 
     def collect_tools(self, record: Record, pool: ToolPool) -> None:
         """Collect definitions that were offered; remember the names of tools: what all begin with may be a prefix."""
         for _, entry in self._entries(record):
             if not isinstance(entry, Mapping):
                 continue
-            field, offers = _label_fields(entry)
-            if offers and (definitions := _definitions(entry[offers])):
+            field, offers = label_fields(entry)
+            if offers and (definitions := definitions_in(entry[offers])):
                 pool.add_list(definitions)
             tools = None if offers or field is None else entry[field]
-            for name in tools if isinstance(tools, list) else _STEPS.split(tools) if isinstance(tools, str) else ():
-                if isinstance(name, str) and not _NO_TOOL.fullmatch(name.strip()) and len(self._names) < _MOST:
-                    self._names.add(name.strip(_MARKS))
+            for name in tools if isinstance(tools, list) else STEPS.split(tools) if isinstance(tools, str) else ():
+                if isinstance(name, str) and not NO_TOOL.fullmatch(name.strip()) and len(self._names) < _MOST:
+                    self._names.add(name.strip(MARKS))
 
     def rows(self, record: Record, context: Context) -> Iterator[CaseRow]:
         """The cases of a row, or of all objects in a document."""
         if self._prefix is None:
             self._prefix = _shared_prefix(self._names)
         for line, entry in self._entries(record):
-            if record.heading is not None and not _is_query(entry):
+            if record.heading is not None and not is_query(entry):
                 self._other_tables += 1
                 continue
             try:
-                for row in self._cases(entry, record.heading, context):
+                for row in self._cases(entry, record.heading, context, record.stem):
                     yield row | {LINE: line}
             except UnmappedError as reason:
                 context.report.leave_out(record.source, line, reason.reason, reason.detail)
@@ -123,6 +119,8 @@ class Queries:
 
     def finish(self, context: Context) -> None:
         """Report what of the sources is in no case."""
+        if self._read_as:
+            context.report.note(f"fields: {'; '.join(list(self._read_as)[:12])}")
         if self._other_tables:
             context.report.count(OTHER_TABLES, self._other_tables)
         if self._ignored:
@@ -130,28 +128,31 @@ class Queries:
             context.report.note(f"left aside, as no case holds it: {fields}")
 
     def _entries(self, record: Record) -> Iterator[tuple[int, Any]]:
-        data, place = record.data, _listed(record.data)
+        data, place = record.data, find_list(record.data)
         if place is None:
-            yield record.line, _flat(data)
+            yield record.line, flat(data)
             return
         for index, entry in enumerate(data[place[0]] if place else data):
             line = record.document.find_line(*place, index) if record.document else None
-            yield line or record.line, _flat(entry)
+            yield line or record.line, flat(entry)
 
-    def _cases(self, entry: Any, heading: str | None, context: Context) -> Iterator[CaseRow]:
-        if not _is_query(entry):
+    def _cases(self, entry: Any, heading: str | None, context: Context, source: str) -> Iterator[CaseRow]:
+        if not is_query(entry):
             wanted = "one for the tool (Tool, expectedTools) and one for the prompt (Prompt, query)"
             raise BrokenError("no-query", f"It needs two fields or columns: {wanted}.")
-        field, offers = _label_fields(entry)
+        field, offers = label_fields(entry)
         if field is None:
-            has_words = any(_is_named(name, _ANSWERS) and value not in _EMPTY for name, value in entry.items())
+            has_words = any(is_named(name, ANSWERS) and value not in _EMPTY for name, value in entry.items())
             raise UnmappedError(IN_WORDS if has_words else NO_LABEL, f"beside {offers}")
-        fields = _prompt_fields(entry)
+        fields = prompt_fields(entry)
         prompts = [
             text for name in fields for text in self._prompts(entry[name], name, in_markdown=heading is not None)
         ]
         if not prompts:
             raise UnmappedError(NO_PROMPT)
+        self._read_as |= dict.fromkeys(
+            [f"{', '.join(fields)} → query", f"{field} → expected", *([f"{offers} → offered"] if offers else [])]
+        )
         row: CaseRow = {"id": ""} | self._label(entry, field, offers, context)
         tags, history = [heading] if heading else [], []
         for name, value in entry.items():
@@ -165,12 +166,15 @@ class Queries:
             elif word == _INTERACTION and value != "none":  # the prompt does not lead to the tool at once
                 tags.append(str(value))
                 row["draft"] = True
-            elif word != _INTERACTION and not _take_arguments(row, word, value):
+            elif _take_arguments(row, word, value):
+                self._read_as[f"{name} → arguments"] = None
+            elif word != _INTERACTION:
                 self._add_other(row, name, word, value)
         tags = [tag for tag in tags if tag.strip()]
         row |= context.common(tags=tags, kind=kind_of([[call] for call in row["expected"]]))
         for prompt in prompts:
-            yield row | opening([*history, {"role": "user", "content": prompt}])
+            case = row | opening([*history, {"role": "user", "content": prompt}])
+            yield case if case["id"] else case | {"id": f"{source}-{content_id(case)}"}
 
     def _add_other(self, row: CaseRow, name: Any, word: str, value: Any) -> None:
         if name == SURPLUS:  # a `|` that is not escaped may have cut the prompt
@@ -185,7 +189,7 @@ class Queries:
         """What is expected, of what was offered where that is said."""
         self._universe = None
         offered = self._offered(entry[offers], context) if offers else None
-        expected = self._expected(_answer(entry, field, offers), field, context)
+        expected = self._expected(written_answer(entry, field, offers), field, context)
         if offered is None:
             return {"expected": expected}
         for call in expected:
@@ -215,13 +219,13 @@ class Queries:
 
     def _offered(self, value: Any, context: Context) -> tuple[str, ...]:
         """Ids of the tools that were offered."""
-        if definitions := _definitions(value):
+        if definitions := definitions_in(value):
             self._universe = context.offered(definitions)
             return self._universe or ()
         if not isinstance(value, str | list):
             raise BrokenError("wrong-type", "What was offered must be names or definitions of tools.")
-        names = _STEPS.split(value) if isinstance(value, str) else value
-        found = [self._find(name.strip(_MARKS), context) for name in names if isinstance(name, str) and name.strip()]
+        names = STEPS.split(value) if isinstance(value, str) else value
+        found = [self._find(name.strip(MARKS), context) for name in names if isinstance(name, str) and name.strip()]
         return tuple(dict.fromkeys(tool for one in found for tool in ([one] if isinstance(one, str) else one)))
 
     def _count_ignored(self, what: str) -> None:
@@ -248,13 +252,13 @@ class Queries:
         if not text.strip():
             raise UnmappedError(NO_LABEL)
         try:
-            return [{"tool": self._find(text.strip(_MARKS), context)}]
+            return [{"tool": self._find(text.strip(MARKS), context)}]
         except UnmappedError:
-            if _NO_TOOL.fullmatch(text.strip(_MARKS)):
+            if NO_TOOL.fullmatch(text.strip(MARKS)):
                 return []
             bare, calls = _BESIDE.sub("", text), []
-            for step in filter(str.strip, _STEPS.split(bare)):
-                names = [self._find(name.strip(_MARKS), context) for name in _EITHER.split(step)]
+            for step in filter(str.strip, STEPS.split(bare)):
+                names = [self._find(name.strip(MARKS), context) for name in _EITHER.split(step)]
                 tools = [tool for name in names for tool in ([name] if isinstance(name, str) else name)]
                 calls.append({"tool": tools[0] if len(tools) == 1 else list(dict.fromkeys(tools))})
             if not calls:
@@ -269,111 +273,27 @@ class Queries:
         return context.spelled_reference(name, self._prefix or "")
 
 
-@lru_cache(maxsize=4096)
-def _is_named(name: Any, pattern: re.Pattern[str]) -> bool:
-    return isinstance(name, str) and len(name) < 100 and pattern.fullmatch(" ".join(split_words(name))) is not None
-
-
-def _field(entry: Mapping[str, Any], pattern: re.Pattern[str]) -> str | None:
-    """The field of that name; of several, the longest name, such as `Expected tool` beside `Tool`."""
-    return max((name for name in entry if _is_named(name, pattern)), key=len, default=None)
-
-
-def _prompt_fields(entry: Mapping[str, Any]) -> list[str]:
-    named = [name for name in entry if _is_named(name, _PROMPTS)]
-    return named or [name for name in entry if _is_named(name, _INPUTS) and isinstance(entry[name], str | list)]
-
-
-def _flat(data: Any) -> Any:
-    """An example of LangSmith's as one object."""
-    inputs, outputs = (data.get("inputs"), data.get("outputs")) if isinstance(data, Mapping) else (None, None)
-    if not isinstance(inputs, Mapping) or not isinstance(outputs, Mapping):
-        return data
-    return {**({"id": data["id"]} if "id" in data else {}), **inputs, **outputs}
-
-
-def _is_query(data: Any) -> bool:
-    data = _flat(data)
-    return isinstance(data, Mapping) and bool(_prompt_fields(data)) and any(_label_fields(data))
-
-
-def _label_fields(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The field with the right tools, and the one with the tools that were offered; `None` without one.
-
-    What may be offered is the label itself where it holds names and no other field has calls, or the name of one.
-    """
-    offers = next((name for name in entry if _is_named(name, _OFFERS) and entry[name]), None)
-    labels = [name for name in entry if _is_named(name, _TOOLS) and name != offers]
-    if offers and _is_choice(entry):
-        return "answers", offers
-    if labels:
-        return max(labels, key=len), offers
-    answers = [name for name in entry if _is_named(name, _ANSWERS) and entry[name] not in (None, "")]
-    if offers is not None and (answers or _definitions(entry[offers])):
-        return next((name for name in answers if _answer(entry, name, offers) is not None), None), offers
-    return _field(entry, _TOOLS), None
-
-
-def _answer(entry: Mapping[str, Any], field: str, offers: str | None) -> Any:
-    """The right calls in a field beside the tools that were offered; `None` if it holds words."""
-    value = entry[field]
-    if offers is None or not _is_named(field, _ANSWERS):
-        return value
-    if _is_choice(entry):
-        chosen = entry["correct_answer"]
-        value = [] if chosen in _NO_CALL_ANSWERS else entry["answers"].get(chosen)
-    if isinstance(value, str):
-        text = _CALL_MARKS.sub("", value).strip()
-        if (calls := unpacked(text)) is not text:
-            return calls
-        if (calls := python_calls(text)) is not None:
-            return calls
-        names = _names_of(entry[offers])
-        parts = [part.strip(_MARKS) for part in _STEPS.split(text)]
-        return value if all(part in names for part in parts) or _NO_TOOL.fullmatch(text) else None
-    return value if isinstance(value, list | Mapping) else None
-
-
-def _is_choice(entry: Mapping[str, Any]) -> bool:
-    """Whether one of several answers is said to be right, as in When2Call, whose `target_tool` is a definition."""
-    return isinstance(entry.get("answers"), Mapping) and isinstance(entry.get("correct_answer"), str)
-
-
-def _definitions(value: Any) -> list[Any]:
-    """The definitions of tools in a field, or in the JSON that it holds; empty where it holds names."""
-    value = unpacked(value)
-    entries = [unpacked(entry) for entry in (value if isinstance(value, list) else [value])]
-    return entries if entries and all(isinstance(entry, dict) for entry in entries) else []
-
-
-def _names_of(value: Any) -> frozenset[str]:
-    """The names of the tools that were offered."""
-    if definitions := _definitions(value):
-        parts = [entry.get("function", entry) for entry in definitions]
-        return frozenset(str(part.get("name")) for part in parts if isinstance(part, Mapping))
-    names = _STEPS.split(value) if isinstance(value, str) else value if isinstance(value, list) else ()
-    return frozenset(name.strip(_MARKS) for name in names if isinstance(name, str))
-
-
 def _take_arguments(row: CaseRow, word: str, value: Any) -> bool:
-    """Whether a field has the arguments of the one call, which it gets."""
-    value = unpacked(value)
-    if not _ARGUMENTS.fullmatch(word) or not isinstance(value, Mapping) or "properties" in value:
-        return False
-    if len(row["expected"]) != 1 or "args" in row["expected"][0]:
-        return False
-    row["expected"][0]["args"] = dict(value)
-    return True
+    """Whether a field has the arguments of the call, or a list with those of each call, which they get.
 
-
-def _listed(data: Any) -> tuple[str, ...] | None:
-    """The place of the one list of queries in a document: empty if it is the document, `None` if there is none."""
-    if isinstance(data, list):
-        return () if any(map(_is_query, data)) else None
-    if not isinstance(data, Mapping) or _is_query(data):
-        return None
-    places = [key for key, value in data.items() if isinstance(value, list) and any(map(_is_query, value))]
-    return (places[0],) if len(places) == 1 else None
+    Raises:
+        BrokenError: it is named `arguments` or `args`, and holds no arguments.
+    """
+    calls, value = row["expected"], unpacked(value)
+    if not _ARGUMENTS.fullmatch(word) or any("args" in call for call in calls):
+        return False
+    given = [value] if isinstance(value, Mapping) else value
+    if isinstance(given, list) and all(isinstance(one, Mapping) and "properties" not in one for one in given):
+        if len(given) == len(calls):
+            for call, arguments in zip(calls, given, strict=True):
+                call.update({"args": dict(arguments)} if arguments else {})
+            return True
+        wanted = f"one for each of {plural(len(calls), 'call')}"
+    else:
+        wanted = 'JSON of an object, such as {"city": "Oslo"}'
+    if word.endswith(("args", "arguments")):
+        raise BrokenError("arguments", f"The arguments must be {wanted}, not {str(value)[:60]!r}.")
+    return False
 
 
 def _history(value: Any, context: Context) -> list[Message]:

@@ -69,9 +69,14 @@ class Record:
     heading: str | None = None
 
     @property
+    def stem(self) -> str:
+        """The file's name without folders and suffixes."""
+        return Path(self.source).name.split(".")[0].strip() or "source"
+
+    @property
     def own_id(self) -> str:
-        """An id for a record without one: the file's name without folders and suffixes, and the line."""
-        return f"{Path(self.source).name.split('.')[0].strip() or 'source'}-{self.line}"
+        """An id for a record without one: the file's name, and the line."""
+        return f"{self.stem}-{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,12 @@ class SourceFile:
     name: str
     path: Path | None
     _handle: BinaryIO
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether it has a JSON value a line, as our own files of cases do."""
+        self._handle.seek(0)
+        return _syntax(self.name, self._handle.read(_ENOUGH)) == "lines"
 
     def records(self, complain: Complain) -> Iterator[Record]:
         """Every readable record; `complain` receives the findings of the others."""

@@ -271,7 +271,6 @@ def test_E3_a_call_without_arguments_to_hold_against_is_unchecked() -> None:
     ("row", "rule"),
     [
         pytest.param("x", "wrong-type", id="no-object"),
-        pytest.param(public(id=...), "missing-field", id="no-id"),
         pytest.param(public(query=...), "missing-field", id="nothing-asked"),
         pytest.param(public(expected=...), "missing-field", id="no-expected"),
         pytest.param(public(expected="git_push"), "wrong-type", id="expected-no-list"),

@@ -189,7 +189,6 @@ def test_E3_messages_are_taken_as_they_are_after_the_system_text() -> None:
     ("row", "rule", "mentions"),
     [
         pytest.param([], "wrong-type", "an empty list", id="no-object"),
-        pytest.param(case(id=...), "missing-field", "`id`", id="no-id"),
         pytest.param(case(id=7), "wrong-type", "`id`", id="id-of-a-number"),
         pytest.param(case(id=" "), "wrong-type", "`id`", id="blank-id"),
         pytest.param(case(query=...), "missing-field", "`messages`", id="nothing-asked"),
@@ -333,7 +332,6 @@ def test_E3_a_mistake_is_reported_with_its_place_or_the_nearest_right_name(row: 
 def test_E3_all_mistakes_of_a_line_are_reported_at_once() -> None:
     row = {"query": 1, "expected": [{"tool": "nope", "args": 3}], "match": "any", "steps": -1, "extra": 0}
     assert sorted(rule for rule, _ in wrong(row)) == [
-        "missing-field",
         "unknown-key",
         "unknown-match",
         "unknown-tool",
@@ -394,3 +392,19 @@ def test_E3_an_unknown_name_is_searched_for_only_so_often() -> None:
     messages = [parse_own_case(case(expected=[{"tool": f"git_pus{n}"}]), names).findings[0].message for n in range(150)]
     assert "Did you mean 'git_push'" in messages[0]
     assert messages[-1] == "`expected[0].tool`: No tool named 'git_pus149'."
+
+
+@pytest.mark.parametrize("key", ["query", "input", "question", "prompt", "user"])
+def test_E3_the_words_of_the_user_go_by_the_names_that_people_give_them(key: str) -> None:
+    row = case(query=..., id=...) | {key: "Send it."}
+    assert [message["content"] for message in read(row).messages] == ["Send it."]
+    assert wrong(row | {"messages": [{"role": "user", "content": "x"}]})[0][0] == "query-and-messages"
+
+
+def test_E3_without_an_id_a_case_has_one_of_what_is_asked() -> None:
+    row = case(id=...)
+    asked = read(row).id
+    assert asked.startswith("case-")
+    assert read(row | {"kind": "other", "expected": []}).id == asked
+    assert read(row | {"query": "Something else."}).id != asked
+    assert read(row | {"system": "You are a clerk."}).id != asked

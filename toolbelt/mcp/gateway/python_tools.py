@@ -19,22 +19,23 @@ from toolbelt.runtime.context import ToolContext
 from toolbelt.runtime.guards import AuditRecord, AuditSink
 from toolbelt.runtime.registry import ToolRegistry
 from toolbelt.runtime.results import FailureCode, ToolCall
-from toolbelt.servers.importing import import_reference
 from toolbelt.servers.spec import PythonReference
 
 
 def load_registry(reference: PythonReference) -> ToolRegistry:
-    """Import a registry; whatever its module prints goes wherever descriptor 1 points.
+    """Import Python tools; whatever their module prints goes wherever descriptor 1 points.
 
     Args:
-        reference: Approved.
+        reference: Approved, or named by the user for this command.
 
     Raises:
-        ToolbeltError: it is not `module:attribute`, the module cannot be imported, or that is no `ToolRegistry`.
+        ToolbeltError: the module cannot be imported, or has no tool that can be run.
     """
-    registry = import_reference(reference)
-    if not isinstance(registry, ToolRegistry):
-        raise ToolbeltError(f"{reference.reference} is no ToolRegistry, but of type {type(registry).__name__}.")
+    from toolbelt.importers.python_tools import load_python_tools  # few gateways serve some
+
+    registry = load_python_tools(reference).registry
+    if not registry.get_all():
+        raise ToolbeltError(f"{reference.reference} has definitions alone, and nothing to run; name its functions.")
     return registry
 
 
