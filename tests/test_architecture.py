@@ -118,6 +118,7 @@ SIBLING_ONLY = {
     "toolbelt.evals.analysis.matrix.explain_pick": "finds the reasons of a choice; together over 400 lines",
     "toolbelt.evals.analysis.summary.queries": "the SQL of a summary; together over 400 lines",
     "toolbelt.evals.cases.imports.json_array": "streams one JSON array, whatever format is imported",
+    "toolbelt.evals.cases.imports.query_fields": "which field of a row is what; together over 400 lines",
     "toolbelt.evals.cases.imports.promptfoo_assertions": "what each assertion means; together over 400 lines",
     "toolbelt.evals.cases.imports.promptfoo_demands": "the label that several demands make; knows no assertion",
     "toolbelt.evals.cases.imports.promptfoo_outputs": "what a script takes from an output; knows no assertion",

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test compar
     from toolbelt.sessions.store import MemorySessionStore as MemorySessionStore
     from toolbelt.sessions.store import SessionStore as SessionStore
     from toolbelt.sessions.toolkit_policy import ToolkitPolicy as ToolkitPolicy
+    from toolbelt.stores.catalogs import write_catalog as write_catalog
     from toolbelt.stores.config import Config as Config
     from toolbelt.stores.config import read_config as read_config
     from toolbelt.stores.sessions import SqliteSessionStore as SqliteSessionStore
@@ -131,6 +132,7 @@ _MODULES = {
         "SessionStore",
     ),
     "toolbelt.sessions.toolkit_policy": ("ToolkitPolicy",),
+    "toolbelt.stores.catalogs": ("write_catalog",),
     "toolbelt.stores.config": (
         "Config",
         "read_config",

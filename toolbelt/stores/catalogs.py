@@ -130,7 +130,7 @@ def _parse_shipped(text: str, source: str) -> CatalogFile:
     return replace(parse_catalog(parse_json(text, source), Catalog), is_shipped=True)
 
 
-def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> None:
+def write_catalog(catalog: Catalog, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
     """Write a catalog whole or not at all.
 
     Args:
@@ -142,6 +142,7 @@ def write_catalog(catalog: Catalog, path: str, *, overwrite: bool = True) -> Non
         ToolbeltError: another ending, or the file is there and may not be replaced.
         StorageError: the disk would not.
     """
+    path = os.fspath(path)
     if not path.lower().endswith((".json", ".yaml", ".yml")):
         raise ToolbeltError(f"The ending of {path!r} must say how to write it: .json, .yaml or .yml.")
     from toolbelt.catalog.files import format_catalog  # reading alone must not pay for it

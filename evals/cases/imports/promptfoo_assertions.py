@@ -43,8 +43,7 @@ NOT_THERE = "a tool that must not be called is not offered"
 _ANY_CALL = ("is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call")
 _PROGRAMS = ("javascript", "python", "ruby", "webhook", "trace-span-count", "trajectory:step-count")
 """Assertions that may be about tools; the last two have objects as values."""
-_JSON = ("is-json", "contains-json", "equals")
-"""Assertions that are about tools where their value is no text."""
+_JSON = ("is-json", "contains-json", "equals")  # about tools where their value is no text
 _INVERTED = ("trajectory:tool-used", "trajectory:tool-sequence")
 
 
@@ -71,8 +70,7 @@ class Assertions:
         self._transform = transform
         self._tools = [context.catalog.get_tool(tool) for tool in offered] if offered else context.catalog.tools
         self._demands = Demands(tuple(tool.id for tool in self._tools))
-        self.aside: list[str] = []
-        """Types of assertions that are not about tools."""
+        self.aside: list[str] = []  # types of assertions that are not about tools
         self._beside_calls: list[
             str
         ] = []  # that are, where the output is calls: programs, and texts with a tool's name
