@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.setup.inputs import RunInputs
@@ -34,8 +35,8 @@ def explain_mismatch(error: InvalidFileError, dataset: str, catalog: str) -> Too
 
 def _what_to_do() -> str:
     """The command to run instead; where there are no cases to name, how to come by some."""
-    if folders := datasets_here():
-        return f"To try your cases: toolbelt eval run --dataset {shlex.quote(folders[0])}"
+    if found := (*datasets_here(), *sorted(map(str, Path().glob("cases.*")))):
+        return f"To try your cases: toolbelt eval run --dataset {shlex.quote(found[0])}"
     return (
         "Cases over your tools: toolbelt dataset generate --model M drafts them, toolbelt dataset import takes them "
         "from logs; then: toolbelt eval run --dataset FOLDER"

@@ -143,6 +143,12 @@ def test_without_a_catalog_the_command_names_what_would_do(toolbelt: Toolbelt) -
     assert mentions(ran.err, "--catalog", "tools.json", "shoptools.py")
 
 
+def test_a_run_without_a_dataset_names_the_table_that_is_there(toolbelt: Toolbelt) -> None:
+    ran = toolbelt("eval", "run", "--catalog", "shoptools.py")
+    assert ran.code == 2
+    assert mentions(ran.err, "toolbelt eval run --dataset cases.csv --catalog shoptools.py")
+
+
 def test_a_catalog_beside_the_table_is_taken(toolbelt: Toolbelt) -> None:
     assert toolbelt("catalog", "import", "shoptools.py", "-o", "catalog.json").code == 0
     ran = toolbelt("eval", "run", "--dataset", "cases.csv", "--json")

@@ -55,6 +55,7 @@ registry = ToolRegistry([
 LOADOUTS = {
     "both": {"plugins": ["small/add", "own"]},
     "found": {"plugins": ["small/add"], "discoverable": ["own"]},
+    "own": {"plugins": ["own"]},
     "without": {"plugins": ["small/add", "own"], "disabled": ["own/wipe"]},
 }
 TOOLS = ("--tools", "mytools:registry")
@@ -85,6 +86,15 @@ def test_M7_python_tools_are_served_beside_those_of_servers_and_prints_break_not
     run(scenario())
     calls = [(each["tool"], each["server"], each["status"]) for each in records(tmp_path) if each["record"] == "call"]
     assert calls == [("shout", "", "ok"), ("add", "small", "ok"), ("shout", "", "refused")]
+
+
+def test_M7_a_catalog_of_python_tools_is_served_by_itself(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with gateway_client(tmp_path, "--catalog", "mytools.py", loadout="own") as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["shout", "wipe"]
+            assert await call(client, "shout", text="hi") == (False, "HI")
+
+    run(scenario())
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -141,15 +151,16 @@ def test_M2_python_tools_are_not_imported_without_approval(tmp_path: Path) -> No
         ("mytools", ToolbeltError),
         ("nomodule_at_all:registry", ToolbeltError),
         ("mytools:regstry", NotFoundError),
-        ("mytools:shout", ToolbeltError),
+        ("mytools:registry", ToolbeltError),
+        ("mytools:definitions", ToolbeltError),
     ],
 )
-def test_M7_what_is_no_registry_is_refused(
+def test_M7_what_has_nothing_to_run_is_refused(
     reference: str, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "mytools", raising=False)
-    (tmp_path / "mytools.py").write_text("def shout(): ...\nregistry = 3\n")
+    (tmp_path / "mytools.py").write_text("registry = 3\ndefinitions = [{'name': 'a', 'input_schema': {}}]\n")
     with pytest.raises(error):
         load_registry(PythonReference(reference, str(tmp_path)))
     sys.modules.pop("mytools", None)
