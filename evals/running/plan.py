@@ -187,8 +187,7 @@ class Plan(RunSettings):
         tokenizer: What counts where a model's own tokenizer is not known.
         without_role: Cases that have no role, which `loadout` shows the whole catalog; 0 where that is not among the
             toolsets.
-        distractors_reached: By the name of each `oracle+N`, the cases that show N distractors; the others show all
-            that there are in what they are offered.
+        distractors_reached: By the name of each `oracle+N`, the cases that show N distractors; the others have fewer.
         drafts: Cases among them that nobody has reviewed yet, so that nothing may be proved by the run.
         code: What it was begun with: `toolbelt`, its version; where the working directory is in a git repository, also
             `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
