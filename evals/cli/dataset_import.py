@@ -169,8 +169,7 @@ def _notify_result(result: ImportResult) -> None:
     for note in result.notes:
         notify(note)
     if result.redacted:
-        listed = ", ".join(f"{kind} ({count:,})" for kind, count in result.redacted.items())
-        notify(f"redacted: {listed}; --no-redact keeps them, and patterns find some names of people only")
+        notify(f"{result.redaction}; --no-redact keeps them")
     for left_out in result.lines[:_SHOWN]:
         notify(str(left_out), "warning" if left_out.reason.startswith("broken: ") else "note")
     if (more := len(result.lines) - min(len(result.lines), _SHOWN) + result.silent) > 0:

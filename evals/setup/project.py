@@ -97,7 +97,8 @@ def _import(source: str, catalog: CatalogFile | None, fallback: str | None, repo
         catalog = open_catalog(reference, may_import=beside is None)
         result = read(catalog)
     keep = f"to keep and change it: toolbelt dataset import {shlex.quote(source)} -o FOLDER"
-    for text in (*(() if catalog is None else catalog.notes), *result.notes, f"{result.summary}; {keep}"):
+    notes = (*(() if catalog is None else catalog.notes), *result.notes, result.redaction, f"{result.summary}; {keep}")
+    for text in filter(None, notes):
         reporter.note(RunNote(NoteKind.DATASET, text, (source,)))
     for reason, count in result.left_out.items():
         first = next((line for line in result.lines if line.reason == reason), None)

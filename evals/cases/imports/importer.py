@@ -79,6 +79,12 @@ class ImportResult:
         read = f"read {plural(self.records, 'record')} of {FORMATS[self.form].label}"
         return f"{read}: {plural(self.cases, 'case')}{drafts}, {plural(self.tools, 'tool')} in {self.folder}"
 
+    @property
+    def redaction(self) -> str:
+        """What was redacted, in a sentence; empty if nothing was."""
+        listed = ", ".join(f"{kind} ({count:,})" for kind, count in self.redacted.items())
+        return f"redacted: {listed}, as far as patterns find it: of names of people, some only" if listed else ""
+
 
 def import_cases(
     references: Sequence[str],
