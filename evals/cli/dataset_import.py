@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile
+from toolbelt.command.approval import approve
 from toolbelt.command.groups import examples
 from toolbelt.command.options import Choice, json_option, option
 from toolbelt.command.servers import INCOMPLETE
@@ -16,6 +18,7 @@ from toolbelt.evals.cases.imports.context import ArgumentPolicy, ImportSettings,
 from toolbelt.evals.cases.imports.formats import FORMATS
 from toolbelt.evals.cases.imports.importer import ImportResult, import_cases
 from toolbelt.evals.cli.options import CommaList
+from toolbelt.project.opening import approve_catalog
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER
 from toolbelt.render.screen import notify, print_findings, print_json, progress
@@ -154,7 +157,8 @@ def import_command(
 def _project_catalog() -> CatalogFile | None:
     """The catalog that `toolbelt.yaml` names, if there is one."""
     config = examine_config(Path.cwd())
-    return None if config.catalog is None else open_catalog(config.catalog)
+    approve_catalog(config, Path.cwd(), partial(approve, yes=False))
+    return None if config.catalog is None else open_catalog(config.catalog, may_import=True)
 
 
 def _check_role(role: str, catalog: CatalogFile | None) -> None:

@@ -9,10 +9,10 @@ import shlex
 from pathlib import Path
 
 from toolbelt.catalog.reader import CatalogFile
-from toolbelt.errors import InvalidFileError, ToolbeltError
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cases.dataset import Dataset, open_dataset
 from toolbelt.evals.cases.imports.formats import is_foreign
-from toolbelt.evals.cases.imports.importer import NO_CATALOG, ImportResult, import_cases
+from toolbelt.evals.cases.imports.importer import import_cases
 from toolbelt.evals.cases.location import find_dataset
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, ProjectNotes, RunNote
@@ -81,21 +81,22 @@ def _import(source: str, catalog: CatalogFile | None, fallback: str | None, repo
     digest = hashlib.sha256(whole.encode(errors="surrogateescape")).hexdigest()[:8]
     folder = str(DEFAULT_FILE.parent / "datasets" / digest / (Path(source).name.split(".")[0] or "cases"))
 
-    def read(catalog_file: CatalogFile | None) -> ImportResult:
-        with reporter.progress("reading records, twice", None) as advance:
-            return import_cases(
-                [source], folder, standard_input=io.BytesIO(), catalog=catalog_file, overwrite=True, progress=advance
-            )
+    def beside() -> CatalogFile | None:
+        nonlocal catalog
+        path = next((path for name in CATALOG_FILES if (path := Path(whole).with_name(name)).is_file()), None)
+        if path is not None or fallback is not None:
+            catalog = open_catalog(fallback or "" if path is None else str(path), may_import=path is None)
+        return catalog
 
-    try:
-        result = read(catalog)
-    except InvalidFileError as error:
-        beside = next((path for name in CATALOG_FILES if (path := Path(whole).with_name(name)).is_file()), None)
-        reference = fallback if beside is None else str(beside)
-        if catalog is not None or reference is None or all(each.rule != NO_CATALOG for each in error.findings):
-            raise
-        catalog = open_catalog(reference, may_import=beside is None)
-        result = read(catalog)
+    with reporter.progress("reading records, twice", None) as advance:
+        result = import_cases(
+            *([source], folder),
+            standard_input=io.BytesIO(),
+            catalog=catalog,
+            fallback=beside,
+            overwrite=True,
+            progress=advance,
+        )
     keep = f"to keep and change it: toolbelt dataset import {shlex.quote(source)} -o FOLDER"
     notes = (*(() if catalog is None else catalog.notes), *result.notes, result.redaction, f"{result.summary}; {keep}")
     for text in filter(None, notes):

@@ -34,8 +34,6 @@ _PROGRESS_EVERY = 200
 AGAINST_SCHEMA = (
     "a label breaks the schema of its own tool, and is right all the same: toolbelt dataset lint lists them"
 )
-NO_CATALOG = "no-catalog"
-"""Rule of the finding about sources without tools."""
 LABEL_AGAINST_SCHEMA = ("label-against-schema", "impossible-argument")
 Progress = Callable[[int], None]
 
@@ -315,7 +313,7 @@ class _Import:
             message += (
                 " Those of the servers in a client's file come with: toolbelt catalog import .mcp.json -o catalog.json"
             )
-        return Finding(NO_CATALOG, Severity.ERROR, message, self._sources[0].name)
+        return Finding("no-catalog", Severity.ERROR, message, self._sources[0].name)
 
 
 class _Ids:
