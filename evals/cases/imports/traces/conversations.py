@@ -9,12 +9,15 @@ from functools import partial
 from typing import Any
 
 from toolbelt.evals.cases.case import content_text
-from toolbelt.evals.cases.imports.import_report import UnmappedError
+from toolbelt.evals.cases.imports.import_report import BrokenError, UnmappedError
 from toolbelt.evals.cases.imports.messages import Message, check_messages
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange
 
 _DEPTH = 3
 """Objects at most around a list of messages: a state, its values, a result."""
+OTHER_SHAPE = "A record of this file has another shape than its format"
+Attempt = LoggedExchange | UnmappedError | BrokenError
+"""An exchange, or why none can be made."""
 IsMessage = Callable[[Any], bool]
 
 
@@ -59,26 +62,28 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def attempt(make: Callable[[], LoggedExchange]) -> LoggedExchange | UnmappedError:
-    """An exchange, or why none can be made: its response is an error, in pieces, or cut off."""
+def attempt(make: Callable[[], LoggedExchange]) -> Attempt:
+    """An exchange, or why there is none: its response is an error or cut off, or its shape is another."""
     try:
         return make()
-    except UnmappedError as reason:
+    except (UnmappedError, BrokenError) as reason:
         return reason
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        # Formats of others, which change: what a reader relies on is missing or of another kind.
+        return BrokenError("wrong-type", f"{OTHER_SHAPE} ({type(error).__name__}: {error}).")
 
 
-def joined(
-    found: Iterable[LoggedExchange | UnmappedError],
-) -> tuple[list[LoggedExchange], list[UnmappedError]]:
+def joined(found: Iterable[Attempt]) -> tuple[list[LoggedExchange], list[UnmappedError | BrokenError]]:
     """Conversations, without those that a later one continues, as a request repeats what was said before it.
 
     Returns:
         The conversations, and why others are none.
     """
-    whole, left_out = [], []
+    whole: list[LoggedExchange] = []
+    left_out: list[UnmappedError | BrokenError] = []
     for each in found:
-        one = each if isinstance(each, UnmappedError) else attempt(partial(_whole, each))
-        if isinstance(one, UnmappedError):
+        one = attempt(partial(_whole, each)) if isinstance(each, LoggedExchange) else each
+        if not isinstance(one, LoggedExchange):
             left_out.append(one)
         elif one.messages:
             whole.append(one)
@@ -98,7 +103,29 @@ def joined(
 
 def _whole(exchange: LoggedExchange) -> LoggedExchange:
     messages = [*exchange.messages, *(exchange.answer or ())]
-    return replace(exchange, messages=check_messages(messages) if messages else [], answer=None, is_trace=True)
+    checked = list(_answered(check_messages(messages))) if messages else []
+    return replace(exchange, messages=checked, answer=None, is_trace=True)
+
+
+def _answered(messages: Sequence[Message]) -> Iterator[Message]:
+    """The messages with each answer right after its call: an empty one where none was recorded and more was said.
+
+    Answers to calls that nobody made, as after a summary, are left out.
+    """
+    answers: dict[str, list[Message]] = {}
+    for message in messages:
+        if message["role"] == "tool":
+            answers.setdefault(str(message.get("tool_call_id")), []).append(message)
+    last = max((index for index, message in enumerate(messages) if message["role"] != "tool"), default=0)
+    for index, message in enumerate(messages):
+        if message["role"] == "tool":
+            continue
+        yield message
+        for call in message.get("tool_calls") or ():
+            if waiting := answers.get(str(call["id"])):
+                yield waiting.pop(0)
+            elif index < last:
+                yield {"role": "tool", "tool_call_id": call["id"], "content": ""}
 
 
 def _key(message: Message) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ Cases with `expected_tools` are labels that people wrote: `toolbelt.evals.cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from toolbelt.evals.cases.imports.messages import Message, openai_call
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange
-from toolbelt.evals.cases.imports.traces.conversations import as_text
+from toolbelt.evals.cases.imports.traces.conversations import Attempt, as_text, attempt
 
 
 def recognises(data: Any) -> bool:
@@ -18,11 +19,15 @@ def recognises(data: Any) -> bool:
     return isinstance(data, Mapping) and any(map(_is_recorded, _cases(data)))
 
 
-def read(values: Sequence[Any]) -> Iterator[LoggedExchange]:
+def read(values: Sequence[Any]) -> Iterator[Attempt]:
     """Each test case as a conversation of one turn."""
     for value in values:
         for case in filter(_is_recorded, _cases(value) if isinstance(value, Mapping) else ()):
-            yield LoggedExchange(list(_messages(case)), None, None, id=str(case.get("name") or ""))
+            yield attempt(partial(_exchange, case))
+
+
+def _exchange(case: Mapping[str, Any]) -> LoggedExchange:
+    return LoggedExchange(list(_messages(case)), None, None, id=str(case.get("name") or ""))
 
 
 def _cases(data: Mapping[str, Any]) -> Sequence[Any]:

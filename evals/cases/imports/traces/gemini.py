@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from toolbelt.evals.cases.imports.messages import Message, openai_call
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange, unpacked
-from toolbelt.evals.cases.imports.traces.conversations import as_text
+from toolbelt.evals.cases.imports.traces.conversations import Attempt, as_text, attempt
 
 _UNDERSCORE = re.compile(r"_([a-z])")
 
@@ -23,20 +24,24 @@ def recognises(data: Any) -> bool:
     return isinstance(contents, list) and any(isinstance(each, Mapping) and "parts" in each for each in contents)
 
 
-def read(values: Sequence[Any]) -> Iterator[LoggedExchange]:
+def read(values: Sequence[Any]) -> Iterator[Attempt]:
     """Each request with its response."""
     for value in values:
         if recognises(value):
-            request = _request(value)
-            config = {**request, **_camel(request.get("config") or {})}
-            system = config.get("systemInstruction")
-            contents = [{"role": "system", **_content(system)}] if system else []
-            contents += [_content(each) for each in request["contents"]]
-            response = _camel(unpacked(value.get("response") or value.get("output") or {}))
-            candidates = response.get("candidates") or []
-            contents += [_content(each.get("content") or {}) for each in candidates[:1]]
-            identity = str(value.get("key") or response.get("responseId") or "")
-            yield LoggedExchange(list(_messages(contents)), None, _tools(config.get("tools")), id=identity)
+            yield attempt(partial(_exchange, value))
+
+
+def _exchange(value: Mapping[str, Any]) -> LoggedExchange:
+    request = _request(value)
+    config = {**request, **_camel(request.get("config") or {})}
+    system = config.get("systemInstruction")
+    contents = [{"role": "system", **_content(system)}] if system else []
+    contents += [_content(each) for each in request["contents"]]
+    response = _camel(unpacked(value.get("response") or value.get("output") or {}))
+    candidates = response.get("candidates") or []
+    contents += [_content(each.get("content") or {}) for each in candidates[:1]]
+    identity = str(value.get("key") or response.get("responseId") or "")
+    return LoggedExchange(list(_messages(contents)), None, _tools(config.get("tools")), id=identity)
 
 
 def _request(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from toolbelt.evals.cases.imports.import_report import UnmappedError
 from toolbelt.evals.cases.imports.messages import Message
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange, read_answer, unpacked
-from toolbelt.evals.cases.imports.traces.conversations import attempt
+from toolbelt.evals.cases.imports.traces.conversations import Attempt, attempt
 
 NO_MESSAGES = "a request whose input has no messages"
 NO_RESPONSE = "there is no response, or it is an error"
@@ -27,7 +27,7 @@ def recognises(data: Any) -> bool:
     return is_one or any(map(recognises, _listed(data)))
 
 
-def read(values: Sequence[Any]) -> Iterator[LoggedExchange | UnmappedError]:
+def read(values: Sequence[Any]) -> Iterator[Attempt]:
     """The generations in order of time, each a request with its response."""
     found = [one for value in values if isinstance(value, Mapping) for one in _listed(value) or [value]]
     ones = [one for one in found if isinstance(one, Mapping) and str(one.get("type", "")).upper() == "GENERATION"]

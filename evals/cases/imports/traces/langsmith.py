@@ -13,7 +13,7 @@ from toolbelt.evals.cases.imports.import_report import UnmappedError
 from toolbelt.evals.cases.imports.messages import Message
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange, read_answer, unpacked
 from toolbelt.evals.cases.imports.traces import langchain
-from toolbelt.evals.cases.imports.traces.conversations import attempt
+from toolbelt.evals.cases.imports.traces.conversations import Attempt, attempt
 
 NO_RESPONSE = "there is no response, or it is an error"
 
@@ -23,7 +23,7 @@ def recognises(data: Any) -> bool:
     return isinstance(data, Mapping) and "run_type" in data and "inputs" in data
 
 
-def read(values: Sequence[Any]) -> Iterator[LoggedExchange | UnmappedError]:
+def read(values: Sequence[Any]) -> Iterator[Attempt]:
     """The requests of models in order of time, each with its response."""
     runs = sorted(filter(recognises, values), key=lambda run: str(run.get("start_time")))
     for run in runs:

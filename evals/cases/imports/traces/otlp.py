@@ -15,12 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from toolbelt.evals.cases.imports.messages import Message, openai_call
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange, unpacked
-from toolbelt.evals.cases.imports.traces.conversations import as_text, part_text
+from toolbelt.evals.cases.imports.traces.conversations import Attempt, as_text, attempt, part_text
 
 _EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool|choice)(?:\.message)?")
 _NUMBERED = re.compile(r"(gen_ai\.(?:prompt|completion)|llm\.request\.functions)\.(\d.*)")
@@ -42,7 +43,7 @@ def recognises(data: Any) -> bool:
     return isinstance(data, Mapping) and bool({"resourceSpans", "resourceLogs", "resource_spans"} & data.keys())
 
 
-def read(values: Sequence[Any]) -> Iterator[LoggedExchange]:
+def read(values: Sequence[Any]) -> Iterator[Attempt]:
     """The requests of each trace, in order of time; what tools answered after the last one is added to it."""
     traces: dict[str, dict[str, _Span]] = {}
     for value in values:
@@ -52,10 +53,16 @@ def read(values: Sequence[Any]) -> Iterator[LoggedExchange]:
     by_call = {str(span.attributes[_CALL_ID]): span for span in every if _CALL_ID in span.attributes}
     for trace_id, spans in traces.items():
         for span in sorted(spans.values(), key=lambda span: span.start):
-            messages = _messages(span)
-            if any(message["role"] == "assistant" for message in messages):
-                conversation = str(span.attributes.get("gen_ai.conversation.id") or trace_id)
-                yield LoggedExchange(_executed(messages, by_call), None, _tools(span), id=conversation)
+            yield attempt(partial(_exchange, span, trace_id, by_call))
+
+
+def _exchange(span: _Span, trace_id: str, by_call: Mapping[str, _Span]) -> LoggedExchange:
+    """The request of a span with its response; without messages for a span that is none."""
+    messages = _messages(span)
+    if all(message["role"] != "assistant" for message in messages):
+        messages = []
+    conversation = str(span.attributes.get("gen_ai.conversation.id") or trace_id)
+    return LoggedExchange(_executed(messages, by_call), None, _tools(span), id=conversation)
 
 
 def _collect(batch: Mapping[str, Any], traces: dict[str, dict[str, _Span]]) -> None:

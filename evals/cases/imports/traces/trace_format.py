@@ -20,7 +20,7 @@ from toolbelt.evals.cases.imports.openai_log import exchange_rows
 from toolbelt.evals.cases.imports.openai_log_records import LoggedExchange
 from toolbelt.evals.cases.imports.sources import Record
 from toolbelt.evals.cases.imports.tool_pool import ToolPool
-from toolbelt.evals.cases.imports.traces.conversations import joined
+from toolbelt.evals.cases.imports.traces.conversations import OTHER_SHAPE, Attempt, joined
 
 MAX_HISTORY = 32_000
 """Characters of the messages before a turn, as JSON, that are kept: its last whole turns."""
@@ -29,8 +29,7 @@ MAX_ANSWER = 2_000
 SHORTENED = f"of a long history the last turns are kept, {MAX_HISTORY:,} characters"
 CUT = f"of a tool's long answer the first {MAX_ANSWER:,} characters are kept"
 NO_CONVERSATION = "There is no conversation in this file that can be read as this format."
-OTHER_SHAPE = "A record of this file has another shape than its format"
-Read = Callable[[Sequence[Any]], Iterator[LoggedExchange | UnmappedError]]
+Read = Callable[[Sequence[Any]], Iterator[Attempt]]
 """Makes the conversations of a file from its JSON values, in order."""
 
 
@@ -41,7 +40,7 @@ class TraceReader(Protocol):
         """Whether a value of a file looks like this format."""
         ...
 
-    def read(self, values: Sequence[Any], /) -> Iterator[LoggedExchange | UnmappedError]:
+    def read(self, values: Sequence[Any], /) -> Iterator[Attempt]:
         """The conversations of a file."""
         ...
 
@@ -68,7 +67,10 @@ class TraceFormat:
         """The cases of a file; a conversation of which none can be made does not end the others."""
         exchanges, left_out = self._exchanges(record)
         for reason in left_out:
-            context.report.leave_out(record.source, record.line, reason.reason, reason.detail)
+            if isinstance(reason, BrokenError):
+                context.report.add_broken(*reason.all_findings(record.source, record.line))
+            else:
+                context.report.leave_out(record.source, record.line, reason.reason, reason.detail)
         stem = record.own_id.rpartition("-")[0]
         for number, found in enumerate(exchanges, start=1):
             exchange = found if found.id or len(exchanges) == 1 else replace(found, id=f"{stem}-{number}")
@@ -84,12 +86,14 @@ class TraceFormat:
     def finish(self, context: Context) -> None:
         """Nothing: no file refers to another."""
 
-    def _exchanges(self, record: Record) -> tuple[list[LoggedExchange], list[UnmappedError]]:
+    def _exchanges(self, record: Record) -> tuple[list[LoggedExchange], list[UnmappedError | BrokenError]]:
         try:
             exchanges, left_out = joined(self._read(record.data))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            # Formats of others, which change: what a reader relies on is missing or of another kind.
             raise BrokenError("wrong-type", f"{OTHER_SHAPE} ({type(error).__name__}: {error}).") from None
+        broken = [each for each in left_out if isinstance(each, BrokenError)]
+        if not exchanges and len(broken) == len(left_out) > 0:
+            raise broken[0]
         if not exchanges and not left_out:
             raise BrokenError("no-messages", NO_CONVERSATION)
         return exchanges, left_out

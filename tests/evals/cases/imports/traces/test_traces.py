@@ -166,6 +166,28 @@ def test_V6_calls_of_one_tool_in_a_row_count_once(tmp_path: Path) -> None:
     assert (len(row["expected"]), row["match"]) == (5, "ordered")
 
 
+def test_V6_an_answer_without_its_call_and_a_call_without_an_answer_lose_no_turn(tmp_path: Path) -> None:
+    events = [
+        _event(1, "user", _result(9, "the call was before the summary")),
+        _event(2, "user", "Search it."),
+        _event(3, "assistant", _use(1, "mcp__shop__search")),
+        _event(4, "user", "Are you there? Open an issue."),
+        _event(5, "assistant", _use(2, "mcp__github__create_issue")),
+        _event(6, "user", _result(2, "done")),
+    ]
+    imported = bring_in(tmp_path / "out", write(tmp_path / "s.jsonl", events), catalog=ISSUES)
+    expected = [[call["tool"] for call in row["expected"]] for row in rows(tmp_path / "out")]
+    assert (expected, imported.left_out) == ([["shop/search"], ["github/create_issue"]], {})
+
+
+def test_V6_a_record_of_another_shape_does_not_refuse_the_others(tmp_path: Path) -> None:
+    lines = (FIXTURES / "gemini.jsonl").read_text(encoding="utf-8").splitlines()
+    broken = json.loads(lines[0])
+    broken["contents"] = [{"role": "user", "parts": [5]}]
+    imported = bring_in(tmp_path / "out", write(tmp_path / "g.jsonl", [json.dumps(broken), *lines]))
+    assert (imported.cases, [finding.rule for finding in imported.broken]) == (2, ["wrong-type"])
+
+
 def test_V6_a_long_history_and_a_long_answer_are_cut(tmp_path: Path) -> None:
     events = []
     for number in range(1, 30):
