@@ -88,6 +88,8 @@ def test_E_the_sentence_is_that_of_the_committed_results(
     saved = 1 - loadout["prompt_tokens"] / full["prompt_tokens"]
     low, high = contrast.low or 0, contrast.high or 0
     assert re.findall(r"[\d.]*\d", sentence) == [
+        f"{100 * loadout['accuracy']:.1f}",
+        f"{100 * MARGIN:.1f}",
         f"{100 * MARGIN:.1f}",
         *(f"{100 * figures['accuracy']:.1f}" for figures in (loadout, full)),
         f"{100 * low:.2f}",

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from statistics import NormalDist
 
-from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast, Measure
-from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
+from toolbelt.evals.analysis.comparison.comparison import LEVEL, MARGIN, ArmComparison, Comparison, Contrast
 from toolbelt.evals.analysis.evidence.evidence import ArmName
-from toolbelt.evals.analysis.matrix.candidates import count_calls, hardly_calls
-from toolbelt.evals.analysis.matrix.choose_toolsets import family_level
+from toolbelt.evals.analysis.matrix.candidates import is_by_role
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary, is_outdone, rank_key
 from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.statistics.verdict import Verdict
@@ -78,18 +75,19 @@ class RunResult:
         models: How many models the run has.
         is_word_matching: Whether it is the word-matching baseline, which is not an LLM.
         margin: Accuracy that may be lost, a fraction.
-        reference: The arm that the others are compared with; `None` where nothing was scored.
-        recommended: The arm to take: one that is surely more accurate than the reference by more than the margin; else
-            the one with the fewest prompt tokens that is surely not worse by more than the margin; else the reference.
-            `None` where there is nothing to choose between.
-        trade_off: Of the recommended arm against the reference; `None` where they are the same.
+        reference: The arm that the recommended one is held against: the best of its model as measured where that is
+            another, else the one that the others are compared with. `None` where nothing was scored.
+        recommended: The arm to take, as `pick` has it; `None` where there is nothing to go by.
+        pick: Why, how surely, and how many cases are lacking; `toolbelt eval recommend` shows the same.
+        named: The toolset that `toolbelt.yaml` can name instead, where it cannot name the recommended one; else empty.
+        trade_off: Of the recommended arm against the reference; `None` where they are the same or were not compared.
         contrast: Of their accuracy; `None` likewise.
+        level: Of its interval.
         tokens_saved: Share of the reference's prompt tokens that the recommended arm does without, below 0 where it
             takes more; `None` where that is not known.
         cost_saved_usd: US dollars a trial that it costs less; `None` likewise.
-        others: The finding on each of the other arms that could be used, by their position in `RunSummary.arms`.
-        cases_wanted: Cases that would decide an undecided arm with fewer tokens than the recommended one, the fewest;
-            `None` if there is none, or no number would.
+        others: The finding on each of the other arms that could be used against the one that it is compared with, by
+            their position in `RunSummary.arms`.
         is_complete: Whether the run has finished.
         lead: How the model stands against the others; `None` where it is the only one that was scored.
         outdone: The arm that the others are compared with, if `reference` is another: one that was asked more and is
@@ -106,12 +104,14 @@ class RunResult:
     margin: float = MARGIN
     reference: ArmSummary | None = None
     recommended: ArmSummary | None = None
+    pick: Pick | None = None
+    named: str = ""
     trade_off: TradeOff | None = None
     contrast: Contrast | None = None
+    level: float = LEVEL
     tokens_saved: float | None = None
     cost_saved_usd: float | None = None
     others: tuple[tuple[int, TradeOff], ...] = ()
-    cases_wanted: int | None = None
     is_complete: bool = True
     arm_epochs: tuple[int, ...] = ()
     lead: Lead | None = None
@@ -122,9 +122,15 @@ class RunResult:
         """Whether nothing better than the reference was found."""
         return self.recommended is not None and self.recommended is self.reference
 
-    def count(self, *trade_offs: TradeOff) -> int:
-        """How many of the other arms have one of these trade-offs."""
-        return sum(trade_off in trade_offs for _, trade_off in self.others)
+    @property
+    def is_sure(self) -> bool:
+        """Whether the recommended arm is surely good enough."""
+        return self.pick is not None and self.pick.sure
+
+    @property
+    def cases_wanted(self) -> int | None:
+        """Cases that would settle what is open about the choice; `None` if nothing is, or no number would."""
+        return None if self.pick is None else self.pick.cases_wanted
 
 
 def find_trade_off(pair: ArmComparison) -> TradeOff:
@@ -146,14 +152,15 @@ def find_trade_off(pair: ArmComparison) -> TradeOff:
     return TradeOff.UNDECIDED
 
 
-def find_result(summary: RunSummary, comparison: Comparison | None = None) -> RunResult:
+def find_result(summary: RunSummary, comparison: Comparison | None = None, matrix: Matrix | None = None) -> RunResult:
     """What a run comes to: of several models, for the one that is known to be right most often.
 
     Args:
         summary: Of the run.
         comparison: Of its own arms; any other counts as none.
+        matrix: Of the run, with the toolset chosen for each model; without it none is recommended.
     """
-    results = find_results(summary, comparison)
+    results = find_results(summary, comparison, matrix)
     if not results:
         return _no_choice(summary, None, _margin(comparison))
     best: dict[str, ArmSummary] = {}
@@ -162,8 +169,7 @@ def find_result(summary: RunSummary, comparison: Comparison | None = None) -> Ru
     if not best:
         return results[0]
     lead, *others = best.values()
-    result = next((result for result in results if result.model == lead.model), None)
-    result = result or _no_choice(summary, lead, _margin(comparison))
+    result = next(result for result in results if result.model == lead.model)
     if not others:
         return result
     tied = [arm for arm in others if arm.known_right == lead.known_right]
@@ -200,32 +206,29 @@ def _key(arm: ArmSummary) -> tuple[str, str, str]:
     return arm.model, arm.toolset, arm.variant
 
 
-def find_results(summary: RunSummary, comparison: Comparison | None) -> tuple[RunResult, ...]:
-    """What a run comes to for each arm that others are compared with, which is one of each model.
-
-    Args:
-        summary: Of the run.
-        comparison: Of its own arms; any other counts as none.
-
-    Returns:
-        The results in the order of the arms; where no arms of one model are compared, one for each model, of its first
-        scored arm.
-    """
+def find_results(
+    summary: RunSummary, comparison: Comparison | None, matrix: Matrix | None = None
+) -> tuple[RunResult, ...]:
+    """What a run comes to for each of its models of which anything was scored; arguments as `find_result`."""
     places = {ArmName(arm.model, arm.toolset, arm.variant).key: place for place, arm in enumerate(summary.arms)}
-    pairs: dict[int, list[ArmComparison]] = {}
+    pairs: dict[str, list[ArmComparison]] = {}
     if comparison is not None and comparison.is_within and comparison.is_comparable:
         for pair in comparison.pairs:
             if pair.old.key in places and pair.new.key in places and pair.old.model == pair.new.model:
-                pairs.setdefault(places[pair.old.key], []).append(pair)
-    if not pairs:
-        first: dict[str, ArmSummary] = {}
-        for arm in sorted(filter(lambda arm: arm.scored, summary.arms), key=lambda arm: arm.is_for_orientation):
-            first.setdefault(arm.model, arm)
-        return tuple(_no_choice(summary, arm, _margin(comparison)) for arm in first.values())
-    assert comparison is not None  # noqa: S101  it has pairs
-    return tuple(
-        _choose(summary, summary.arms[old], held, places, comparison.margin) for old, held in sorted(pairs.items())
-    )
+                pairs.setdefault(pair.old.model, []).append(pair)
+    first: dict[str, ArmSummary] = {}
+    for arm in sorted(filter(lambda arm: arm.scored, summary.arms), key=lambda arm: arm.is_for_orientation):
+        first.setdefault(arm.model, arm)
+    rows = {} if matrix is None else {row.model: row for row in matrix.rows}
+    margin = _margin(comparison) if matrix is None else matrix.margin
+    results = []
+    for model, arm in first.items():
+        held = pairs.get(model, [])
+        plain = _no_choice(summary, summary.arms[places[held[0].old.key]] if held else arm, margin)
+        plain = _with_others(plain, summary, held, places)
+        row = rows.get(model)
+        results.append(plain if row is None else _with_pick(plain, summary, row, held))
+    return tuple(results)
 
 
 def _margin(comparison: Comparison | None) -> float:
@@ -249,108 +252,45 @@ def _no_choice(summary: RunSummary, reference: ArmSummary | None, margin: float)
     )
 
 
-def _choose(
-    summary: RunSummary,
-    reference: ArmSummary,
-    pairs: Sequence[ArmComparison],
-    places: dict[tuple[str, str, str], int],
-    margin: float,
+def _with_others(
+    plain: RunResult, summary: RunSummary, pairs: Sequence[ArmComparison], places: dict[tuple[str, str, str], int]
 ) -> RunResult:
-    plain = _no_choice(summary, reference, margin)
+    """With the findings on the other arms, or an arm instead of a reference that was asked less and is no better."""
+    reference = plain.reference
     usable = [pair for pair in pairs if not pair.new.variant and not is_oracle(pair.new.toolset)]
-    others = tuple((places[pair.new.key], find_trade_off(pair)) for pair in usable)
-    arms = {pair.new.key: summary.arms[places[pair.new.key]] for pair in usable}
-    known = [reference, *arms.values()]
-    if is_outdone(reference, known):
-        plain = replace(plain, reference=min(known, key=rank_key), outdone=reference)
-    else:
-        plain = replace(plain, others=others)
-    if not usable or reference.is_for_orientation or _is_hopeless(reference, margin):
+    if reference is None or not usable:
         return plain
-    able = [pair for pair in usable if not hardly_calls(arms[pair.new.key], margin, needs_calls=_needs_calls(summary))]
-    fair = [pair for pair in able if not is_outdone(arms[pair.new.key], known)]
-    chosen = _best(fair, arms, len(usable), margin) or _smallest(fair, arms, reference, len(usable), margin)
-    wanted = _cases_wanted(able, arms, reference if chosen is None else arms[chosen.new.key], margin)
-    if chosen is None:
-        return plain if plain.outdone else replace(plain, recommended=reference, cases_wanted=wanted)
-    tokens, cost = chosen.contrast(Measure.PROMPT_TOKENS), chosen.contrast(Measure.COST_USD)
-    place = places[chosen.new.key]
+    known = [reference, *(summary.arms[places[pair.new.key]] for pair in usable)]
+    if is_outdone(reference, known):
+        return replace(plain, reference=min(known, key=rank_key), outdone=reference)
+    return replace(plain, others=tuple((places[pair.new.key], find_trade_off(pair)) for pair in usable))
+
+
+def _with_pick(plain: RunResult, summary: RunSummary, row: ModelRow, pairs: Sequence[ArmComparison]) -> RunResult:
+    """With the toolset that was chosen for the model."""
+    pick = row.usable
+    if pick.choice is None or pick.best is None:
+        return plain
+    chosen, best = summary.arms[pick.choice], summary.arms[pick.best]
+    named = row.pick.toolset if is_by_role(chosen) else ""
+    plain = replace(plain, recommended=chosen, pick=pick, named=named, outdone=None)
+    if chosen is not best:
+        contrast = next(candidate.contrast for candidate in pick.candidates if candidate.arm == pick.choice)
+        plain = replace(plain, reference=best, trade_off=TradeOff.NOT_WORSE, contrast=contrast, level=pick.level)
+    elif (pair := next((pair for pair in pairs if pair.new.key == _key(chosen)), None)) is not None:
+        old = next(arm for arm in summary.arms if _key(arm) == pair.old.key)
+        plain = replace(plain, reference=old, trade_off=find_trade_off(pair), contrast=pair.main_contrast)
+    else:
+        return replace(plain, reference=chosen)
+    reference = plain.reference
+    assert reference is not None  # noqa: S101  it was just set
+    is_whole = all(arm.scored == arm.planned for arm in (chosen, reference))  # else the two are over other cases
+    tokens = (chosen.prompt_tokens, reference.prompt_tokens) if is_whole else (None, None)
+    costs = (chosen.cost_usd, reference.cost_usd) if is_whole else (None, None)
+    others = tuple(other for other in plain.others if other[0] != pick.choice)
     return replace(
         plain,
-        reference=reference,
-        outdone=None,
-        recommended=arms[chosen.new.key],
-        trade_off=find_trade_off(chosen),
-        contrast=chosen.main_contrast,
-        tokens_saved=None if tokens.ratio is None else 1 - tokens.ratio,
-        cost_saved_usd=None if cost.difference is None else 0.0 - cost.difference,
-        others=tuple(other for other in others if other[0] != place),
-        cases_wanted=wanted,
+        tokens_saved=None if tokens[0] is None or not tokens[1] else 1 - tokens[0] / tokens[1],
+        cost_saved_usd=None if costs[0] is None or costs[1] is None else costs[1] - costs[0],
+        others=others,
     )
-
-
-def _needs_calls(summary: RunSummary) -> bool:
-    return any(count_calls(arm)[1] for arm in summary.arms)
-
-
-def _is_hopeless(reference: ArmSummary, margin: float) -> bool:
-    """Whether so little is right that nothing could be lost by more than the margin."""
-    return (reference.right_of_asked.value or 0.0) <= margin
-
-
-def _best(
-    pairs: Sequence[ArmComparison], arms: dict[tuple[str, str, str], ArmSummary], family: int, margin: float
-) -> ArmComparison | None:
-    """The most accurate arm of those that surely gain more than the margin."""
-    gains = [pair for pair in pairs if _holds(pair) and _low(pair.main_contrast, family) > margin]
-    return min(gains, key=lambda pair: rank_key(arms[pair.new.key]), default=None)
-
-
-def _smallest(
-    pairs: Sequence[ArmComparison],
-    arms: dict[tuple[str, str, str], ArmSummary],
-    reference: ArmSummary,
-    family: int,
-    margin: float,
-) -> ArmComparison | None:
-    """The arm with the fewest prompt tokens, fewer than the reference, that surely loses no more than the margin."""
-    fits = [
-        pair
-        for pair in pairs
-        if _holds(pair)
-        and _low(pair.main_contrast, family) > -margin
-        and _tokens(arms[pair.new.key]) < _tokens(reference)
-    ]
-    return min(fits, key=lambda pair: _tokens(arms[pair.new.key]), default=None)
-
-
-def _holds(pair: ArmComparison) -> bool:
-    return find_trade_off(pair) in (TradeOff.NOT_WORSE, TradeOff.MORE_ACCURATE)
-
-
-def _low(contrast: Contrast, family: int) -> float:
-    """The lower bound of a difference, at a level that keeps the chance of a wrong choice among so many below 5%.
-
-    The interval at hand is widened as a normal one would be.
-    """
-    if contrast.difference is None or contrast.low is None:
-        return -math.inf
-    quantiles = [NormalDist().inv_cdf(0.5 + level / 2) for level in (LEVEL, family_level(family))]
-    return contrast.difference - (contrast.difference - contrast.low) * quantiles[1] / quantiles[0]
-
-
-def _tokens(arm: ArmSummary) -> float:
-    return math.inf if arm.prompt_tokens is None else arm.prompt_tokens
-
-
-def _cases_wanted(
-    pairs: Sequence[ArmComparison], arms: dict[tuple[str, str, str], ArmSummary], chosen: ArmSummary, margin: float
-) -> int | None:
-    def numbers() -> Iterator[int]:
-        for pair in pairs:
-            if find_trade_off(pair) is TradeOff.UNDECIDED and _tokens(arms[pair.new.key]) < _tokens(chosen):
-                cases = wanted_cases(pair.main_contrast, margin)
-                if cases is not None:
-                    yield cases
-
-    return min(numbers(), default=None)

@@ -9,7 +9,6 @@ import hashlib
 import logging
 import secrets
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from threading import Thread
 from threading import enumerate as list_threads
@@ -22,7 +21,7 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.evals.browsing.documents import Documents, own_style
+from toolbelt.evals.browsing.documents import Documents, read_overview
 from toolbelt.evals.viewer.rendering import page_digests
 from toolbelt.mcp.logs.limited_log import LimitedLog
 from toolbelt.mcp.serving.access_check import AccessCheck
@@ -183,9 +182,7 @@ def _read_shell() -> tuple[str, str]:
 
     Reports are shown in a frame that inherits this policy besides their own, so it lets their script and style run.
     """
-    folder = files("toolbelt.evals.browsing")
-    style, script = own_style(), folder.joinpath("view.js").read_text(encoding="utf-8")
-    page = folder.joinpath("view.html").read_text(encoding="utf-8")
+    page, style, script = read_overview()
     report_style, report_script = page_digests()
     policy = (
         "default-src 'none'",
@@ -199,7 +196,7 @@ def _read_shell() -> tuple[str, str]:
         "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     )
-    return page.replace("/*style*/", style).replace("/*script*/", script), "; ".join(policy)
+    return page, "; ".join(policy)
 
 
 def _digest(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from toolbelt.errors import ToolbeltError
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot, summarize
+from toolbelt.evals.running.notes import read_run_notes
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.views.comparison import comparison_view
 from toolbelt.evals.views.result_text import describe_model
@@ -41,9 +42,10 @@ class Documents:
         """Every run, the latest first."""
         with self._open() as store:
             rows = [(row, store.find_status(row)) for row in store.runs()]
+            notes = read_run_notes(store.connection)
         runs = [
             {
-                **run_row_data(row, status),
+                **run_row_data(row, status, notes.get(row.run, "")),
                 "models": [*dict.fromkeys(describe_model(arm.model) for arm in row.plan.arms)],
             }
             for row, status in rows
@@ -67,6 +69,7 @@ class Documents:
                     self._figures.clear()
                 self._figures[key] = {
                     "run": row.run,
+                    "asked": f"{row.plan.digest} {row.plan.chosen}",  # runs over other cases are not to be joined
                     "versions": {name: str(value) for name, value in versions.items() if value},
                     "cases": summary.cases,
                     "arms": [_arm_figures(arm) for arm in summary.arms],
@@ -123,6 +126,18 @@ def make_page(title: str, blocks: Iterable[Block]) -> str:
     )
 
 
+def read_overview(bundle: str = "") -> tuple[str, str, str]:
+    """The page over all runs, its style sheet and its script.
+
+    Args:
+        bundle: An element that holds what the page otherwise asks a server for.
+    """
+    folder = files("toolbelt.evals.browsing")
+    style, script = own_style(), folder.joinpath("view.js").read_text(encoding="utf-8")
+    page = folder.joinpath("view.html").read_text(encoding="utf-8").replace("<!--bundle-->", bundle)
+    return page.replace("/*style*/", style).replace("/*script*/", script), style, script
+
+
 def own_style() -> str:
     """The style sheet of the report, with what this page has besides."""
     parts = (("toolbelt.evals.viewer", "page.css"), ("toolbelt.evals.browsing", "view.css"))
@@ -134,6 +149,7 @@ def _arm_figures(arm: ArmSummary) -> dict[str, Any]:
         "model": arm.model,
         "label": arm.label,
         "scored": arm.scored,
+        "is_for_orientation": arm.is_for_orientation,
         "accuracy": to_json(arm.accuracy),
         "right_of_asked": to_json(arm.right_of_asked),
         "prompt_tokens": arm.prompt_tokens,

@@ -28,7 +28,15 @@ function svg(name, attributes = {}, ...children) {
   return element;
 }
 
+// A bundle holds every answer; reports and comparisons are pages beside it.
+const bundle = byId("bundle") && JSON.parse(byId("bundle").textContent);
+const pageOf = {
+  report: (run) => bundle ? `reports/${run}.html` : addressOf({ show: "report", run }),
+  compare: (sides) => bundle ? `comparisons/${sides.old}..${sides.new}.html` : addressOf({ show: "compare", ...sides }),
+};
+
 async function ask(path) {
+  if (bundle) return { json: async () => bundle.answers[path] };
   let response;
   try {
     response = await fetch(path, { headers: { Authorization: `Bearer ${place().get("token")}` } });
@@ -104,6 +112,7 @@ async function showOverview(turn, now) {
   fillChoices(now);
   tell("");
   await drawCharts(turn);
+  await fillAllFigures(turn);
 }
 
 // The list
@@ -118,22 +127,53 @@ function armLabel(arm) {
 }
 
 function fillList() {
-  const heads = ["old", "new", "run", "begun (UTC)", "dataset", "models", "toolsets", "trials", "status"];
+  const heads = ["old", "new", "run", "begun (UTC)", "dataset", "best arm", "accuracy", "prompt tokens", "cost", "models", "toolsets", "trials", "status", "commit", "note"];
   const beside = (name, value, attributes = {}) => el("td", { "data-label": name, ...attributes }, value);
   const head = el("tr", {}, ...heads.map((name, at) => el("th", { scope: "col", class: at < 2 ? "choice" : null }, name)));
   const rows = list.map((run) => {
     const choices = ["old", "new"].map((side) =>
       el("td", { class: "choice", "data-label": side }, el("input", { type: "radio", name: side, value: run.run, "aria-label": `${run.run} as the ${side} run` })));
-    const link = run.finished ? el("a", { href: addressOf({ show: "report", run: run.run }) }, run.run) : run.run;
+    const link = run.finished ? el("a", { href: pageOf.report(run.run) }, run.run) : run.run;
     const toolsets = [...new Set(run.arms.map(armLabel))].join(", ");
     const trials = run.finished === run.planned ? run.planned.toLocaleString("en") : `${run.finished.toLocaleString("en")} of ${run.planned.toLocaleString("en")}`;
     return el("tr", {}, ...choices, el("th", { scope: "row" }, link), beside("begun", when(run.created)),
-      beside("dataset", el("bdi", {}, run.dataset.name)), beside("models", el("bdi", {}, run.models.join(", ")), { class: "names" }),
+      beside("dataset", el("bdi", {}, run.dataset.name)),
+      ...["best arm", "accuracy", "prompt tokens", "cost"].map((name) => beside(name, "", { class: "figure", "data-run": run.run })),
+      beside("models", el("bdi", {}, run.models.join(", ")), { class: "names" }),
       beside("toolsets", el("bdi", {}, toolsets), { class: "names" }), beside("trials", trials, { class: "figure" }),
-      beside("status", run.status, { title: run.reason || null }));
+      beside("status", run.status, { title: run.reason || null }), beside("commit", run.commit ? el("code", { title: run.commit }, run.commit.slice(0, 8)) : "–"),
+      beside("note", el("bdi", {}, run.note), { class: "names" }));
   });
   byId("runs").replaceChildren(el("thead", {}, head), el("tbody", {}, ...rows));
   choose();
+}
+
+// The figures of a run are those of its most accurate arm that can be used; the cost is that of all arms.
+function fillFigures(run, data) {
+  const usable = data.arms.filter((arm) => arm.scored && !arm.is_for_orientation);
+  const best = usable.reduce((one, arm) => !one || (arm.right_of_asked.value ?? 0) > (one.right_of_asked.value ?? 0) ? arm : one, null);
+  const costs = data.arms.map((arm) => arm.scored ? arm.cost_usd : 0);
+  const cost = costs.includes(null) ? null : data.arms.reduce((sum, arm, at) => sum + costs[at] * arm.scored, 0);
+  const texts = [best?.label ?? "–", best ? `${(100 * best.accuracy.value).toFixed(1)}%` : "–", best && best.prompt_tokens !== null ? short(best.prompt_tokens) : "–",
+    cost === null ? "–" : `$${cost.toFixed(2)}`];
+  document.querySelectorAll(`td[data-run="${CSS.escape(run)}"]`).forEach((cell, at) => { cell.replaceChildren(el("bdi", {}, texts[at])); });
+}
+
+async function readFigures(run) {
+  // What grows is asked for again.
+  const key = `${run.run} ${run.finished} ${run.status}`;
+  if (!figures.has(key)) figures.set(key, await (await ask(`/runs/${encodeURIComponent(run.run)}`)).json());
+  fillFigures(run.run, figures.get(key));
+  return figures.get(key);
+}
+
+async function fillAllFigures(turn) {
+  for (const run of list.filter((one) => one.finished).slice(0, MOST)) {
+    try {
+      await readFigures(run);
+    } catch { /* its row stays empty; its report says why */ }
+    if (turn !== shown) return;
+  }
 }
 
 function chosenRuns() {
@@ -143,9 +183,10 @@ function chosenRuns() {
 
 function choose() {
   const sides = chosenRuns();
-  const isReady = Boolean(sides.old && sides.new && sides.old !== sides.new);
+  const isTwo = Boolean(sides.old && sides.new && sides.old !== sides.new);
+  const isReady = isTwo && (!bundle || bundle.comparisons.includes(`${sides.old}..${sides.new}`));
   byId("compare").querySelector("button").disabled = !isReady;
-  byId("chosen").textContent = isReady ? `${sides.new} against ${sides.old}`
+  byId("chosen").textContent = isTwo && !isReady ? "This bundle does not compare these two: toolbelt view does." : isReady ? `${sides.new} against ${sides.old}`
     : sides.old && sides.old === sides.new ? "Choose two runs; the arms of one are compared in its report." : "Choose an old and a new run below.";
 }
 
@@ -171,11 +212,8 @@ async function drawCharts(turn) {
   const runs = list.filter((run) => run.dataset.name === dataset && run.finished).slice(0, MOST).reverse();
   const read = [];
   for (const run of runs) {
-    // What grows is asked for again.
-    const key = `${run.run} ${run.finished} ${run.status}`;
     try {
-      if (!figures.has(key)) figures.set(key, await (await ask(`/runs/${encodeURIComponent(run.run)}`)).json());
-      read.push({ ...figures.get(key), created: run.created });
+      read.push({ ...await readFigures(run), created: run.created });
     } catch (error) {
       tell(`${run.run} is left out: ${error.message}`, true);
     }
@@ -214,6 +252,16 @@ function niceTop(value) {
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((top) => top >= value);
 }
 
+function joined(points) {
+  const parts = [];
+  for (const point of points) {
+    const last = parts.at(-1);
+    if (last && last.at(-1).run.asked === point.run.asked) last.push(point);
+    else parts.push([point]);
+  }
+  return parts;
+}
+
 function chart(title, runs, series, changes, valueOf, format, top, boundsOf) {
   const width = Math.min(1024, Math.max(340, byId("charts").clientWidth));
   const [height, left, right, upper, lower] = [260, 52, width < 700 ? 130 : 210, 12, 34];
@@ -244,12 +292,13 @@ function chart(title, runs, series, changes, valueOf, format, top, boundsOf) {
     const known = series.get(name).filter(({ arm }) => valueOf(arm) !== null);
     if (!known.length) return;
     const group = svg("g", { class: `s${number % 8}` });
-    group.append(svg("polyline", { class: "series", points: known.map(({ at, arm }) => `${x(at)},${y(valueOf(arm))}`).join(" ") }));
+    // Runs over other cases are not joined: a difference between them says nothing.
+    for (const part of joined(known)) group.append(svg("polyline", { class: "series", points: part.map(({ at, arm }) => `${x(at)},${y(valueOf(arm))}`).join(" ") }));
     for (const { at, arm, run } of known) {
       const [low, high] = boundsOf(arm);
       if (low !== null && high !== null) group.append(svg("line", { class: "whisker", x1: x(at), x2: x(at), y1: y(low), y2: y(high) }));
       const said = `${name}, ${when(run.created)}: ${format(valueOf(arm))}`;
-      group.append(svg("a", { href: addressOf({ show: "report", run: run.run }), "aria-label": `${said}; open the report of ${run.run}` },
+      group.append(svg("a", { href: pageOf.report(run.run), "aria-label": `${said}; open the report of ${run.run}` },
         svg("circle", { class: "dot", cx: x(at), cy: y(valueOf(arm)), r: 4 }), svg("title", {}, said)));
     }
     picture.append(group);
@@ -270,7 +319,7 @@ function chart(title, runs, series, changes, valueOf, format, top, boundsOf) {
 byId("compare").addEventListener("change", choose);
 byId("compare").addEventListener("submit", (event) => {
   event.preventDefault();
-  location.hash = addressOf({ show: "compare", ...chosenRuns() });
+  location.assign(pageOf.compare(chosenRuns()));
 });
 for (const id of ["dataset", "model"]) byId(id).addEventListener("change", () => {
   const values = { dataset: byId("dataset").value, ...(id === "model" ? { model: byId("model").value } : {}) };

@@ -18,9 +18,11 @@ from toolbelt.evals.analysis.evidence.sides import is_path, open_side
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.options import CommaList, interval_seed_option, own_margin_option, store_option
+from toolbelt.evals.running.store import RunStore
 from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.stores.files import make_way_for, write_text
 from toolbelt.views.blocks import Note
+from toolbelt.views.cells import Tone
 
 _SHARES = tuple(measure.value for measure in Measure if measure.is_share)
 _FLIPS = 5
@@ -141,11 +143,28 @@ def compare(
 
         view = comparison_view(comparison, TERMINAL._replace(flips=flips), details=details)
         show_blocks([*view, Note(""), comparison_result(comparison)])
+        if new is None and not (against or arms or measures or by == Contrasted.MODEL.value or is_path(old)):
+            _show_result(old, comparison, Path(store))
     else:
         notify(f"{comparison.old.name} and {comparison.new.name} cannot be compared:", "Error")
         for reason in describe_reasons(comparison):
             notify(reason, "because")
     return OK if comparison.is_comparable else USAGE
+
+
+def _show_result(run: str, comparison: Comparison, store: Path) -> None:
+    """What the run comes to, as every other command says it."""
+    from toolbelt.evals.analysis.evidence.stored_run import StoredRun
+    from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
+    from toolbelt.evals.analysis.summary.summarize import summarize
+    from toolbelt.evals.views.run import result_view
+
+    with RunStore(store, must_exist=True) as opened:
+        row = opened.get(run)
+        summary = summarize(opened.connection, row.run, opened.find_status(row))
+        matrix = build_matrix(summary, StoredRun(opened, row), comparison.margin)
+    why = "To choose a toolset takes other numbers of cases than to decide each difference:"
+    show_blocks([Note(why, Tone.FAINT), *result_view(summary, comparison, matrix)])
 
 
 def _write(path: Path, comparison: Comparison, *, force: bool) -> None:

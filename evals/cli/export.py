@@ -106,7 +106,7 @@ def report(
 
         show_blocks([Note(""), *gate_view(findings.gate)])
     else:
-        show_blocks([Note(""), *result_view(findings.summary, findings.comparison)])
+        show_blocks([Note(""), *result_view(findings.summary, findings.comparison, findings.matrix)])
 
 
 @click.command(

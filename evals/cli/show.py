@@ -16,8 +16,9 @@ from toolbelt.evals.analysis.summary.summarize import summarize, time_reading
 from toolbelt.evals.cli.completion import complete_runs
 from toolbelt.evals.cli.options import details_option, store_option
 from toolbelt.evals.cli.shown import show_run
+from toolbelt.evals.running.notes import read_notes, read_run_notes, write_note
 from toolbelt.evals.running.store import RunRow, RunStore
-from toolbelt.evals.running.stored_trials import case_ids, find_case, trials_of
+from toolbelt.evals.running.stored_trials import FailedTrial, case_ids, failed_trials, find_case, trials_of
 from toolbelt.evals.views.run_list import run_row_data
 from toolbelt.render.screen import notify, print_json, progress, show_blocks
 from toolbelt.text import plural
@@ -33,8 +34,9 @@ def list_runs(store: str, as_json: bool) -> None:
     """The stored runs, the latest first: what they asked, and how many trials have finished."""
     with RunStore(Path(store), must_exist=True) as opened:
         rows = [(row, opened.find_status(row)) for row in opened.runs()]
+        notes = read_run_notes(opened.connection)
     if as_json:
-        print_json({"runs": [run_row_data(row, status) for row, status in rows]})
+        print_json({"runs": [run_row_data(row, status, notes.get(row.run, "")) for row, status in rows]})
         return
     if not rows:
         notify("nothing has been run here yet; try: toolbelt eval run")
@@ -44,6 +46,7 @@ def list_runs(store: str, as_json: bool) -> None:
         Column("trials"),
         Column("dataset", is_text=True),
         Column("arms", is_spare=True),
+        *((Column("note", is_text=True, is_cut=True),) if notes else ()),
         Column("what", is_text=True, is_cut=True),
     )
     lines = (
@@ -54,6 +57,7 @@ def list_runs(store: str, as_json: bool) -> None:
                 Count(row.finished, row.plan.size),
                 Span(row.plan.dataset_name + (f", shard {row.plan.shard}" if row.plan.shard else "")),
                 Count(len(row.plan.arms)),
+                *((Span(notes.get(row.run, "")),) if notes else ()),
                 Span(", ".join(dict.fromkeys(arm.label for arm in row.plan.arms))),
             ),
         )
@@ -64,7 +68,10 @@ def list_runs(store: str, as_json: bool) -> None:
 
 @click.command(
     epilog=examples(
-        "toolbelt eval show", "toolbelt eval show --details", "toolbelt eval show latest --case single-git-push-tags-1"
+        "toolbelt eval show",
+        "toolbelt eval show --details",
+        "toolbelt eval show latest --failed",
+        "toolbelt eval show latest --case single-git-push-tags-1",
     )
 )
 @click.argument("name", metavar="[RUN]", default="latest", shell_complete=complete_runs)
@@ -74,14 +81,24 @@ def list_runs(store: str, as_json: bool) -> None:
     metavar="ID",
     help="One case: what it asked, what each arm was shown and called, and why it scored so.",
 )
+@option(
+    "--failed", is_flag=True, help="Only the trials that are not right, each with its reason; with --case, its own."
+)
 @details_option
 @store_option
 @json_option
-def show(name: str, case: str | None, details: bool, store: str, as_json: bool) -> None:
+def show(name: str, case: str | None, failed: bool, details: bool, store: str, as_json: bool) -> None:
     """The results of RUN (an id, the beginning of one, or `latest`): the measures of every arm."""
     with RunStore(Path(store), must_exist=True) as opened:
         with time_reading(opened.connection, progress):
             row = opened.get(name)
+        if failed:
+            trials = failed_trials(opened.connection, row.run, case)
+            if as_json:
+                print_json({"run": row.run, "failed": [failed_data(row, trial) for trial in trials]})
+            else:
+                show_blocks(failed_view(row, trials))
+            return
         if case is not None:
             data = case_data(opened, row, case)
             if as_json:
@@ -92,6 +109,60 @@ def show(name: str, case: str | None, details: bool, store: str, as_json: bool) 
         with time_reading(opened.connection, progress):
             summary = summarize(opened.connection, row.run, opened.find_status(row))
         show_run(opened, summary, as_json=as_json, details=details)
+
+
+@click.command(
+    epilog=examples(
+        "toolbelt eval note latest 'Before the descriptions were rewritten.'",
+        "toolbelt eval note latest --case single-git-push-tags-1 'The label is doubtful.'",
+        "toolbelt eval note latest ''",
+    )
+)
+@click.argument("name", metavar="RUN", shell_complete=complete_runs)
+@click.argument("text", metavar="TEXT")
+@option("--case", "case", metavar="ID", default="", help="About one case of the run.")
+@store_option
+@json_option
+def note(name: str, text: str, case: str, store: str, as_json: bool) -> None:
+    """Keep a note about RUN (an id, the beginning of one, or `latest`), in place of the one it has; `''` removes it.
+
+    `eval list`, `eval show`, the page and `toolbelt view` show it.
+    """
+    with RunStore(Path(store), must_exist=True) as opened:
+        run = opened.get(name).run
+        with opened.guarded():
+            write_note(opened.connection, run, text, case)
+    if as_json:
+        print_json({"run": run, "case": case or None, "note": text.strip()})
+    else:
+        what = f"case {case} of {run}" if case else run
+        notify(f"note of {what} {'kept' if text.strip() else 'removed'}")
+
+
+def failed_data(row: RunRow, trial: FailedTrial) -> dict[str, Any]:
+    """A trial that is not right, as plain values."""
+    arm = row.plan.arms[trial.arm]
+    named = {"model": arm.model, "toolset": arm.toolset, "variant": arm.variant}
+    return {"case": trial.case, "epoch": trial.epoch, **named, "outcome": trial.outcome, "reason": trial.reason}
+
+
+def failed_view(row: RunRow, trials: Sequence[FailedTrial]) -> Iterator[Block]:
+    """The trials that are not right, a line each, those of one case together."""
+    if not trials:
+        yield Note("No finished trial is wrong.")
+        return
+    columns = (Column("arm", is_text=True), Column("outcome", is_text=True), Column("reason", is_text=True))
+    rows = tuple(
+        Row(
+            f"{trial.case} · epoch {trial.epoch}" if trial.epoch else trial.case,
+            (Span(row.plan.arms[trial.arm].label), Span(trial.outcome), Span(trial.reason)),
+        )
+        for trial in trials
+    )
+    yield Table("case", columns, rows)
+    yield Note(
+        f"{plural(len(trials), 'trial')} not right; one whole: toolbelt eval show {row.run} --case ID", Tone.FAINT
+    )
 
 
 _FEW_TOOLS = 12
@@ -117,12 +188,15 @@ def case_data(store: RunStore, row: RunRow, case: str) -> dict[str, Any]:
         named = {"model": arm.model, "toolset": arm.toolset, "variant": arm.variant, "label": arm.label}
         asked_by = None if trial["asked_by"] is None else row.plan.arms[trial["asked_by"]].label
         trials.append({**named, **trial, "asked_by": asked_by, "turned_away": _is_turned_away(trial)})
-    return {"run": row.run, "case": case, **content, "trials": trials}
+    note = read_notes(store.connection, row.run).get(case, "")
+    return {"run": row.run, "case": case, "note": note, **content, "trials": trials}
 
 
 def case_view(data: dict[str, Any]) -> Iterator[Block]:
     """What was asked, what was right, and the trials one below the other."""
     yield Heading(data["case"])
+    if data["note"]:
+        yield Note(f"note: {data['note']}", Tone.WARNING)
     for message in data["messages"]:
         yield Note(f"{message['role']}: {_content(message)}")
     yield Note(f"right: {_right(data)}", Tone.FAINT)

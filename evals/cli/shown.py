@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison, Measure
+from toolbelt.evals.analysis.matrix.candidates import has_choice
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summary_data
 from toolbelt.evals.probing.results import probe_data
 from toolbelt.evals.probing.selection import StandingProbe, standing_probes
+from toolbelt.evals.running.notes import read_notes
 from toolbelt.evals.running.store import RunStore
 from toolbelt.evals.toolsets.suites import COMPATIBILITY
 from toolbelt.evals.views.probes import beside_view
@@ -20,6 +22,7 @@ from toolbelt.evals.views.result_data import describe_result
 from toolbelt.evals.views.run import result_view, run_view
 from toolbelt.render.screen import print_json, progress, show_blocks
 from toolbelt.views.blocks import Note
+from toolbelt.views.cells import Tone
 from toolbelt.views.json_values import to_json
 
 if TYPE_CHECKING:
@@ -35,18 +38,23 @@ def show_run(store: RunStore, summary: RunSummary, *, as_json: bool, details: bo
         as_json: Whether to print one JSON document.
         details: Whether to show every measure of the arms.
     """
-    matrix = _compare_toolsets(store, summary) if summary.suite == COMPATIBILITY else None
+    is_suite = summary.suite == COMPATIBILITY
+    matrix = _compare_toolsets(store, summary) if is_suite or has_choice(summary) else None
     probes = _probed_beside(store, summary)
     comparison = _compare_arms(store, summary)
     if as_json:
-        result = {"result": to_json(describe_result(find_result(summary, comparison)))}
-        print_json({**summary_data(summary), **result, **_probed_data(probes), **_matrix_data(matrix)})
+        result = {"result": to_json(describe_result(find_result(summary, comparison, matrix)))}
+        print_json(
+            {**summary_data(summary), **result, **_probed_data(probes), **_matrix_data(matrix if is_suite else None)}
+        )
         return
-    show_blocks(run_view(summary, comparison, details=details))
-    if matrix is not None:
+    notes = read_notes(store.connection, summary.run)
+    lines = [Note(f"note{f' on {case}' if case else ''}: {text}", Tone.WARNING) for case, text in notes.items()]
+    show_blocks([*lines, *run_view(summary, comparison, details=details)])
+    if matrix is not None and is_suite:
         _show_matrix(matrix)
     _show_probed(probes)
-    show_blocks([Note(""), *result_view(summary, comparison)])
+    show_blocks([Note(""), *result_view(summary, comparison, matrix)])
 
 
 _RESULT_MEASURES = (Measure.ACCURACY, Measure.SOLVED, Measure.PROMPT_TOKENS, Measure.COST_USD)

@@ -15,13 +15,21 @@ import click
 
 from toolbelt.command.groups import examples
 from toolbelt.command.options import json_option, option
+from toolbelt.errors import ToolbeltError
 from toolbelt.evals.cli.options import store_option
 from toolbelt.evals.running.store import RunStore
-from toolbelt.render.screen import notify, print_json
+from toolbelt.render.screen import notify, print_json, progress
 from toolbelt.stores.files import state_folder
+from toolbelt.text import plural
 
 
-@click.command(epilog=examples("toolbelt view", "toolbelt view --store other/runs.db --port 8000 --no-open"))
+@click.command(
+    epilog=examples(
+        "toolbelt view",
+        "toolbelt view --store other/runs.db --port 8000 --no-open",
+        "toolbelt view --bundle site",
+    )
+)
 @option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -36,9 +44,16 @@ from toolbelt.stores.files import state_folder
     envvar="TOOLBELT_VIEW_NO_OPEN",
     help="Print the address, and leave it to you to open it.",
 )
+@option(
+    "--bundle",
+    metavar="FOLDER",
+    envvar="TOOLBELT_VIEW_BUNDLE",
+    help="Write the same pages as files into FOLDER, to share: they need no server. Nothing is served.",
+)
+@option("--force", is_flag=True, help="With --bundle: write into a FOLDER that holds something.")
 @store_option
 @json_option
-def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
+def view(port: int, no_open: bool, bundle: str | None, force: bool, store: str, as_json: bool) -> None:
     """Open a page over all runs of the store: accuracy and tokens over time, any two runs compared, any report.
 
     It is served to this machine alone until Ctrl-C, and changes nothing. The address holds a token that is new
@@ -47,6 +62,9 @@ def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
     path = Path(store)
     with RunStore(path, must_exist=True):
         pass  # a missing or foreign file is an error now, not on the page
+    if bundle is not None:
+        _write_bundle(path, Path(bundle), force=force, as_json=as_json)
+        return
     # starlette and uvicorn
     from toolbelt.evals.browsing.app import is_working, serve_view
 
@@ -68,6 +86,23 @@ def view(port: int, no_open: bool, store: str, as_json: bool) -> None:
         sys.stderr.flush()
         os._exit(code)
     click.get_current_context().exit(code)
+
+
+def _write_bundle(store: Path, folder: Path, *, force: bool, as_json: bool) -> None:
+    from toolbelt.evals.browsing.bundle import write_bundle
+    from toolbelt.evals.browsing.documents import Documents
+
+    if folder.exists() and not folder.is_dir():
+        raise ToolbeltError(f"{folder} is no folder.")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise ToolbeltError(f"{folder} is not empty. To write into it all the same: --force")
+    pages, problems = write_bundle(Documents(store), folder, progress)
+    for problem in problems:
+        notify(problem, "warning")
+    if as_json:
+        print_json({"index": str(folder / "index.html"), "pages": pages, "problems": problems})
+    else:
+        notify(f"wrote {folder / 'index.html'} and {plural(pages, 'page')} beside it")
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from toolbelt.evals.analysis.evidence.stored_run import StoredRun
 from toolbelt.evals.analysis.gate.verdict import GateResult, Limits
 from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.matrix.ranking import Ranking, ranking_data
-from toolbelt.evals.analysis.result import find_result
+from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import summarize, summary_data, time_reading
 from toolbelt.evals.probing.results import ProbeResult
@@ -90,12 +90,17 @@ class RunReport:
     ranking: Ranking | None = None
 
     @property
+    def result(self) -> RunResult:
+        """What the run comes to."""
+        return find_result(self.summary, self.comparison, self.matrix)
+
+    @property
     def data(self) -> dict[str, Any]:
         """The findings as plain values: those of the run, with `economics`, and its `result` unless there is a gate.
 
         It also has `compatibility`, `ranking`, `probes`, `comparison` and `gate`, if there are any.
         """
-        result = {} if self.gate else {"result": to_json(describe_result(find_result(self.summary, self.comparison)))}
+        result = {} if self.gate else {"result": to_json(describe_result(self.result))}
         data = {**summary_data(self.summary), **result, "economics": economics_data(self.economics)}
         if self.matrix is not None:
             from toolbelt.evals.analysis.matrix.matrix_json import matrix_data
@@ -123,8 +128,7 @@ class RunReport:
         """
         from toolbelt.evals.views.pictures.drawing import draw_pictures
 
-        result = find_result(self.summary, self.comparison)
-        return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix, result=result, pngs=pngs)
+        return draw_pictures(self.summary, economics=self.economics, matrix=self.matrix, result=self.result, pngs=pngs)
 
     def markdown(self, pictures: Sequence[Picture] = ()) -> str:
         """The findings as Markdown, with `pictures` in the same folder."""
@@ -144,6 +148,7 @@ class RunReport:
         return report_markdown(
             self.summary,
             pictures,
+            result=self.result,
             economics=self.economics,
             verdict=verdict,
             title=title,
@@ -241,12 +246,12 @@ def analyze_run(
 def _build_matrix(
     summary: RunSummary, side: Side, margin: float | None, config: str | None, progress: Progress
 ) -> Matrix | None:
-    """The run as models × toolsets, if it is of a suite or has several toolsets that a model could be given."""
+    """The run as models × toolsets, if it is of a suite or has several toolsets that can be used."""
     from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
-    from toolbelt.evals.analysis.matrix.candidates import is_assignable
+    from toolbelt.evals.analysis.matrix.candidates import has_choice
     from toolbelt.evals.analysis.matrix.recommendation import models_at
 
-    if not summary.suite and len({arm.toolset for arm in summary.arms if is_assignable(arm)}) < 2:
+    if not summary.suite and not has_choice(summary):
         return None
     with progress("choosing toolsets", None) as advance:
         return build_matrix(summary, side, margin, own_models=models_at(config), advance=advance)

@@ -12,7 +12,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.stores.sqlite_files import READ_ONLY
 
-VERSION = 9
+VERSION = 10
 """Version of the tables. A file of another version is refused, never changed silently, except those in `ADDED`."""
 
 _RUNS = """
@@ -133,6 +133,16 @@ CREATE TABLE IF NOT EXISTS probe_requests (  -- every attempt that came to an en
 ) WITHOUT ROWID;
 """
 
+_NOTES = """
+CREATE TABLE IF NOT EXISTS notes (       -- what somebody wrote about a run, or a case of it
+    run TEXT NOT NULL,
+    case_id TEXT NOT NULL,               -- empty for the whole run
+    written TEXT NOT NULL,               -- when, ISO 8601, UTC
+    text TEXT NOT NULL,
+    PRIMARY KEY (run, case_id)
+) WITHOUT ROWID;
+"""
+
 _SQL_TYPES = {
     "int": "INTEGER NOT NULL",
     "int | None": "INTEGER",
@@ -158,7 +168,7 @@ CREATE TABLE IF NOT EXISTS trials (      -- every trial that came to an end
 """
 
 
-TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES
+TABLES = _RUNS + _trials_table() + _PROBES + _RESPONSES + _NOTES
 
 _ADD = "ALTER TABLE {} ADD COLUMN {} INTEGER;\n"
 _REASONING = "".join(_ADD.format(table, "reasoning_tokens") for table in ("requests", "trials"))
@@ -167,12 +177,13 @@ _EXCHANGE = "ALTER TABLE trials ADD COLUMN exchange TEXT NOT NULL DEFAULT '';\n"
 _RANK, _SAME_AS = (_ADD.format("trials", column) for column in ("rank", "same_as"))
 ADDED: Mapping[int, str] = MappingProxyType(
     {
-        3: _PROBES + _RESPONSES + _RANK + _SAME_AS + _REASONING + _EXCHANGE,
-        4: _RESPONSES + _RANK + _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE,
-        5: _RANK + _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE,
-        6: _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE,
-        7: _REASONING + _PROBE_REASONING + _EXCHANGE,
-        8: _EXCHANGE,
+        3: _PROBES + _RESPONSES + _RANK + _SAME_AS + _REASONING + _EXCHANGE + _NOTES,
+        4: _RESPONSES + _RANK + _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE + _NOTES,
+        5: _RANK + _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE + _NOTES,
+        6: _SAME_AS + _REASONING + _PROBE_REASONING + _EXCHANGE + _NOTES,
+        7: _REASONING + _PROBE_REASONING + _EXCHANGE + _NOTES,
+        8: _EXCHANGE + _NOTES,
+        9: _NOTES,
     }
 )
 """For each earlier version, what turns its file into one of this version; existing content is not changed."""
@@ -181,14 +192,16 @@ _REQUESTS_VIEW = _VIEW.format("requests", "")
 _PROBE_VIEWS = _VIEW.format("probe_checks", "") + _VIEW.format("probe_requests", "")
 _RANK_VIEW = _VIEW.format("trials", "NULL AS rank, NULL AS same_as, '' AS exchange,")
 _RESPONSES_IN_MEMORY = _RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE")
+_NOTES_IN_MEMORY = _NOTES.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _IN_MEMORY: Mapping[int, str] = MappingProxyType(
     {
-        3: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW,
-        4: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS,
-        5: _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS,
-        6: _VIEW.format("trials", "NULL AS same_as, '' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS,
-        7: _VIEW.format("trials", "'' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS,
-        8: "CREATE TEMP VIEW trials AS SELECT *, '' AS exchange FROM main.trials;\n",
+        3: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _NOTES_IN_MEMORY,
+        4: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
+        5: _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
+        6: _VIEW.format("trials", "NULL AS same_as, '' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
+        7: _VIEW.format("trials", "'' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
+        8: "CREATE TEMP VIEW trials AS SELECT *, '' AS exchange FROM main.trials;\n" + _NOTES_IN_MEMORY,
+        9: _NOTES_IN_MEMORY,
     }
 )
 """Likewise, for a file that can only be read: what queries of runs lack is there, and empty."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolbelt.evals.running.records import parse_case, parse_names, parse_reply
 from toolbelt.evals.toolsets.toolset import GO_AHEAD
@@ -38,6 +38,34 @@ def trials_of(connection: sqlite3.Connection, run: str, case: str) -> list[dict[
         }
         for trial, arm, epoch, outcome, reason, covered, surfaced, called, missing, surplus, asked_by in rows
     ]
+
+
+class FailedTrial(NamedTuple):
+    """A finished trial whose outcome is not `correct`.
+
+    Attributes:
+        case: Its id.
+        epoch: 0-based.
+        arm: 0-based.
+        outcome: How it ended.
+        reason: Why, in words; may be empty.
+    """
+
+    case: str
+    epoch: int
+    arm: int
+    outcome: str
+    reason: str
+
+
+def failed_trials(connection: sqlite3.Connection, run: str, case: str | None = None) -> list[FailedTrial]:
+    """The finished trials of a run, or of one of its cases, that are not right, case by case."""
+    rows = connection.execute(
+        "SELECT case_id, epoch, arm, outcome, reason FROM trials WHERE run = ? AND coalesce(?, case_id) = case_id "
+        "AND outcome <> 'correct' ORDER BY case_id, epoch, arm",
+        (run, case),
+    )
+    return [FailedTrial(*row) for row in rows]
 
 
 def _requests_of(connection: sqlite3.Connection, run: str, trial: int) -> list[dict[str, Any]]:

@@ -143,11 +143,10 @@ class ToolsetSpec:
     def is_assignable(self) -> bool:
         """Whether a project can recommend it for a model, as `toolbelt.models.recommended` reads it.
 
-        Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role. Nor a pattern, nor a
-        search.
+        Not one that goes by the case: an oracle knows the answer, and `loadout` alone the role. Nor a pattern.
         """
         return (
-            self.kind not in (ToolsetKind.ORACLE, ToolsetKind.SEARCH, ToolsetKind.HOSTED_SEARCH)
+            self.kind not in (ToolsetKind.ORACLE, ToolsetKind.HOSTED_SEARCH)
             and not self.is_by_role
             and not is_prefix_pattern(self.name)
         )

@@ -13,6 +13,7 @@ from toolbelt.evals.analysis.comparison.reason_text import describe_reason
 from toolbelt.evals.analysis.result import TradeOff, find_trade_off
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.statistics.verdict import Verdict
+from toolbelt.evals.views.glance import held_back
 from toolbelt.evals.views.result_text import describe_trade_off
 from toolbelt.render.numbers import NOTHING
 from toolbelt.views.cells import Badge, Tone
@@ -47,7 +48,8 @@ def find_badge(comparison: Comparison, pair: ArmComparison) -> Badge:
         trade_off = find_trade_off(pair)
         if verdict is None and trade_off is TradeOff.UNDECIDED:
             return _NO_VERDICT
-        return Badge(describe_trade_off(trade_off, comparison.margin), _TONES[trade_off])
+        word = describe_trade_off(trade_off, comparison.margin) + held_back(pair.main_contrast)
+        return Badge(word, _TONES[trade_off])
     return _NO_VERDICT if verdict is None else _VERDICTS[verdict]
 
 

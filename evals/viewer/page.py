@@ -15,6 +15,7 @@ from toolbelt.evals.analysis.result import RunResult, find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.analysis.summary.summarize import read_snapshot
 from toolbelt.evals.probing.results import ProbeResult
+from toolbelt.evals.running.notes import read_notes
 from toolbelt.evals.running.top_up import format_epochs
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import is_oracle
@@ -74,7 +75,7 @@ def write_page(
     cases_shown = max(1, MOST_TRIALS // max(1, len(summary.arms) * summary.epochs))
     most_cases = cases_shown if summary.cases > cases_shown else None
     names = arm_names(summary)
-    result = find_result(summary, comparison)
+    result = find_result(summary, comparison, matrix)
     top = top_values(summary, result, comparison, gate)
     arms = arm_columns(summary, comparison, result)
     outcomes = outcome_columns(summary.arms)
@@ -88,7 +89,7 @@ def write_page(
             "next": next_links(
                 summary, result, comparison, has_recommendation=bool(recommendation) and _is_assigned(matrix, result)
             ),
-            "notes": note_lines(summary, comparison),
+            "notes": [*_written_notes(connection, run), *note_lines(summary, comparison)],
             "arms": arms,
             "arms_html": render_table(arms.table),
             "toolsets": toolset_meanings(summary),
@@ -97,7 +98,10 @@ def write_page(
             "epochs": epoch_lines(summary),
             "outcomes": outcomes,
             "outcome_rows": [outcome_row(arm, outcomes) for arm in summary.arms],
-            "pictures": [render_html([picture]) for picture in pictures if picture.name != PICTURE],
+            "first_picture": "".join(render_html([picture]) for picture in pictures if picture.name == _FIRST_PICTURE),
+            "pictures": [
+                render_html([picture]) for picture in pictures if picture.name not in (PICTURE, _FIRST_PICTURE)
+            ],
             "matrix": None if matrix is None else matrix_values(matrix, recommendation, is_first=bool(summary.suite)),
             "ranking": None if ranking is None else ranking_values(ranking),
             "steps": STEPS,
@@ -119,6 +123,11 @@ def write_page(
             if advance is not None:
                 advance(written)
     file.write(frame.tail)
+
+
+def _written_notes(connection: sqlite3.Connection, run: str) -> list[str]:
+    """What somebody wrote about the run and its cases."""
+    return [f"Note on {case or 'this run'}: {text}" for case, text in read_notes(connection, run).items()]
 
 
 def _compared_share(comparison: Comparison | None) -> str:
@@ -164,6 +173,8 @@ def _plain(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
+_FIRST_PICTURE = "tradeoff"
+"""The picture that stands below the result."""
 _DIGEST = 12
 """Characters of a digest that are shown, as in a comparison."""
 _CODE = {"changed": "changes not committed"}

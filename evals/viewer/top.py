@@ -107,8 +107,8 @@ def _is_result(pair: ArmComparison, result: RunResult) -> bool:
     """Whether a pair is what the result was found by."""
     if result.reference is None or result.recommended is None:
         return False
-    keys = [(arm.model, arm.toolset, arm.variant) for arm in (result.reference, result.recommended)]
-    return [pair.old.key, pair.new.key] == keys
+    keys = {(arm.model, arm.toolset, arm.variant) for arm in (result.reference, result.recommended)}
+    return {pair.old.key, pair.new.key} == keys
 
 
 def _check_badge(check: GateCheck) -> dict[str, Any]:

@@ -26,13 +26,12 @@ from toolbelt.evals.analysis.comparison.number_format import (
 from toolbelt.evals.analysis.comparison.reason_text import describe_reason, name_arms
 from toolbelt.evals.analysis.comparison.reasons import Reason
 from toolbelt.evals.analysis.evidence.evidence import Attempt, SideInfo
-from toolbelt.evals.analysis.result import find_trade_off
 from toolbelt.evals.analysis.summary.responses import join_origins
 from toolbelt.evals.running.top_up import times_epochs
 from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.statistics.verdict import Verdict
 from toolbelt.evals.toolsets.spec import is_oracle
-from toolbelt.evals.views.glance import TRADE_OFFS, describe_findings
+from toolbelt.evals.views.glance import TRADE_OFFS, describe_findings, held_back, trade_off_badge
 from toolbelt.evals.views.recorded import describe_days
 from toolbelt.render.numbers import NOTHING, format_cost, format_number, format_seconds, format_share
 from toolbelt.text import plural
@@ -83,7 +82,8 @@ def verdict_badge(contrast: Contrast, *, is_within: bool) -> Badge:
         return Badge("", Tone.PLAIN)
     if is_within and contrast.is_surely_more:
         return Badge("better", Tone.GOOD)
-    return (_WITHIN if is_within else VERDICTS)[contrast.verdict]
+    badge = (_WITHIN if is_within else VERDICTS)[contrast.verdict]
+    return badge._replace(word=f"{badge.word}{held_back(contrast)}")
 
 
 def finding_badge(comparison: Comparison, pair: ArmComparison) -> Badge:
@@ -92,7 +92,7 @@ def finding_badge(comparison: Comparison, pair: ArmComparison) -> Badge:
         return Badge("", Tone.PLAIN)
     if not comparison.is_within:
         return VERDICTS[pair.verdict]
-    return TRADE_OFFS[find_trade_off(pair)]
+    return trade_off_badge(pair)
 
 
 def measure_name(measure: Measure) -> str:
@@ -240,7 +240,8 @@ def conclusion(comparison: Comparison) -> str:
     findings: dict[str, list[ArmComparison]] = {}
     for pair in pairs:
         if pair.verdict is not None:
-            findings.setdefault(finding_badge(comparison, pair).word, []).append(pair)
+            word = finding_badge(comparison, pair).word.removesuffix(held_back(pair.main_contrast))
+            findings.setdefault(word, []).append(pair)
     # What is undecided stands last, before what would decide it.
     order = sorted((word for word in _ORDER if word in findings), key=lambda word: word in _OPEN)
     parts = [f"{word}: {_arms(comparison, findings[word])}" for word in order]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison
+from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison, Contrast
 from toolbelt.evals.analysis.comparison.number_format import format_margin, format_points
 from toolbelt.evals.analysis.result import TradeOff, find_trade_off
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
@@ -30,6 +30,9 @@ _MEANINGS = {
     TradeOff.TOO_LONG: "too long: for the model's window, in cases that fit with the other",
     TradeOff.ORIENTATION: "orientation: an oracle knows the answer",
 }
+
+
+_HELD_BACK = "undecided, p: the interval is below 0, but p, adjusted over all verdicts, is not below 0.05"
 
 
 def glance_table(summary: RunSummary, comparison: Comparison | None) -> Table:
@@ -84,11 +87,25 @@ def glance_table(summary: RunSummary, comparison: Comparison | None) -> Table:
     return Table("arm", tuple(column for column, _ in columns), rows, "model", name="glance", caption="The arms")
 
 
+def trade_off_badge(pair: ArmComparison) -> Badge:
+    """The finding on two arms of one run; with the p value it goes by, where the interval alone says otherwise."""
+    badge, contrast = TRADE_OFFS[find_trade_off(pair)], pair.main_contrast
+    return badge._replace(word=f"{badge.word}{held_back(contrast)}") if contrast.is_held_back else badge
+
+
+def held_back(contrast: Contrast) -> str:
+    """`, p 0.094` of a contrast that an adjusted p value holds back; else empty."""
+    return f", p {contrast.adjusted_p:.2g}" if contrast.is_held_back and contrast.adjusted_p is not None else ""
+
+
 def describe_findings(comparison: Comparison | None) -> str:
     """What the words of the table mean; empty where they say it."""
     present = {find_trade_off(pair) for pair in _pairs(comparison).values()}
     margin = "" if comparison is None else format_margin(comparison.margin)
-    return "; ".join(text.format(margin=margin) for trade_off, text in _MEANINGS.items() if trade_off in present)
+    meanings = [text.format(margin=margin) for trade_off, text in _MEANINGS.items() if trade_off in present]
+    if any(pair.main_contrast.is_held_back for pair in _pairs(comparison).values()):
+        meanings.append(_HELD_BACK)
+    return "; ".join(meanings)
 
 
 def _pairs(comparison: Comparison | None) -> dict[tuple[str, str, str], ArmComparison]:
@@ -117,7 +134,7 @@ def _points(arm: ArmSummary, pairs: dict[tuple[str, str, str], ArmComparison]) -
 def _finding(arm: ArmSummary, pairs: dict[tuple[str, str, str], ArmComparison]) -> Cell:
     pair = pairs.get(_key(arm))
     if pair is not None:
-        return TRADE_OFFS[find_trade_off(pair)]
+        return trade_off_badge(pair)
     if is_oracle(arm.toolset):
         return TRADE_OFFS[TradeOff.ORIENTATION]
     is_reference = any(_key(arm) == pair.old.key for pair in pairs.values())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
 from toolbelt.evals.analysis.matrix.cell import Cell, CellState
-from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, UnassignableToolsets
+from toolbelt.evals.analysis.matrix.matrix import Matrix, ModelRow, Pick, UnassignableToolsets
 from toolbelt.evals.analysis.matrix.note_text import describe_cell
 from toolbelt.evals.analysis.matrix.pick_text import describe_pick, format_accuracy
 from toolbelt.evals.running.top_up import times_epochs
@@ -244,7 +244,16 @@ def pick_reasons(row: ModelRow) -> str:
 def pick_summary(row: ModelRow, matrix: Matrix) -> str:
     """The same in a line or two: the recommended toolset and how good it is, or why there is none."""
     which = "the best that toolbelt.yaml can name" if exception(matrix) else "the best"
-    pick = row.pick
+    pick, usable = row.pick, row.usable
+    labels = {cell.arm: cell.toolset for cell in row.cells if cell is not None and cell.arm is not None}
+    if usable is not pick and usable.choice is not None and labels[usable.choice] == ToolsetKind.LOADOUT:
+        plain = pick_summary(replace(row, by_role=None), matrix)
+        return f"{_describe_choice(row, usable, 'the best')} Serve each role its own. For toolbelt.yaml: {plain}"
+    return _describe_choice(row, pick, which)
+
+
+def _describe_choice(row: ModelRow, pick: Pick, which: str) -> str:
+    """A choice of a model with its figures; `which` says what its best is the best of."""
     if pick.choice is None:
         return f"nothing. {next(iter(describe_pick(pick)), 'Nothing is known.')}"
     rates = {cell.arm: cell for cell in row.cells if cell is not None and cell.arm is not None}

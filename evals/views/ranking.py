@@ -18,6 +18,7 @@ from toolbelt.evals.analysis.matrix.ranking import RankedArm, Ranking, Standing
 from toolbelt.evals.models.model import is_word_matching
 from toolbelt.evals.toolsets.spec import find_toolset
 from toolbelt.evals.views.arms import OF_ASKED, SCORED, proportion
+from toolbelt.evals.views.glance import held_back
 from toolbelt.evals.views.matrix import legend_note, matrix_table
 from toolbelt.evals.views.matrix_text import pick_summary, title_line
 from toolbelt.evals.views.result_text import describe_model
@@ -73,7 +74,7 @@ def _legend(ranking: Ranking) -> Iterator[Block]:
     """What the words of the table mean that are not plain."""
     meanings = {
         Standing.AS_GOOD: f"surely not worse than the best by more than {format_margin(ranking.margin)} points",
-        Standing.UNDECIDED: "these cases cannot tell",
+        Standing.UNDECIDED: "these cases cannot tell, by p adjusted over all arms where it is given",
     }
     present = {each.standing for each in ranking.arms}
     shown = [f"{_STANDINGS[standing].word}: {text}" for standing, text in meanings.items() if standing in present]
@@ -116,7 +117,7 @@ def _row(
     cells = (
         proportion(arm.accuracy),
         *((proportion(arm.right_of_asked),) if is_cut else ()),
-        _STANDINGS[each.standing],
+        _standing(each),
         Span(_points(ranking, each)),
         Span(mark + format_glance(arm.prompt_tokens)),
         *((Dollars(arm.cost_usd),) if has_costs else ()),
@@ -124,6 +125,11 @@ def _row(
         *((Count(arm.scored, arm.planned),) if is_partial else ()),
     )
     return Row(arm.label, cells)
+
+
+def _standing(each: RankedArm) -> Badge:
+    badge = _STANDINGS[each.standing]
+    return badge if each.contrast is None else badge._replace(word=f"{badge.word}{held_back(each.contrast)}")
 
 
 def _points(ranking: Ranking, each: RankedArm) -> str:
@@ -159,9 +165,10 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
         yield f"Fastest of {them}: {_name(fastest)}, {format_seconds(fastest.arm.latency_seconds)} a request."
     if undecided and ranking.cases_wanted is not None:
         cost = "" if not ranking.more_cost_usd else f", {format_cost(ranking.more_cost_usd)} more for these arms"
-        yield f"About {format_glance(ranking.cases_wanted)} cases like these would decide every undecided arm{cost}."
+        wanted = format_glance(ranking.cases_wanted)
+        yield f"To rank every undecided arm, not only to choose a toolset: about {wanted} cases like these{cost}."
     elif undecided:
-        yield "No number of cases up to a million would decide every undecided arm, if they are as close as measured."
+        yield "No number of cases up to a million would rank every undecided arm, if they are as close as measured."
 
 
 def _by_case(ranking: Ranking) -> Iterator[str]:

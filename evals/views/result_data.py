@@ -37,7 +37,9 @@ class ArmFinding:
     """What may be said of another arm that could be used."""
 
     arm: Count = field(metadata=described("its position in `arms`, from 0"))
-    finding: TradeOff = field(metadata=described("against the reference, as in `finding` of the result"))
+    finding: TradeOff = field(
+        metadata=described("against the arm that it is compared with, as in `finding` of the result")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,17 @@ class ResultData:
     margin: Share = field(metadata=described("accuracy that may be lost, a fraction"))
     recommended: ResultArm | None = field(
         metadata=described(
-            "the arm to take: one of the model that is surely more accurate than the reference by more than the "
-            "margin; else the one with the fewest prompt tokens that is surely not worse by more than it; else the "
-            "reference; null where there is nothing to choose between"
+            "the arm to take: the smallest of the model that is surely not worse than its best by more than the "
+            "margin, else the best; null where there is nothing to go by"
         )
     )
     reference: ResultArm | None = field(
-        metadata=described("the arm that the others are compared with; null where nothing was scored")
+        metadata=described(
+            "the arm that the recommended one is held against: the best of its model where that is another, else the "
+            "one that the others are compared with; null where nothing was scored"
+        )
     )
+    is_sure: bool = field(metadata=described("whether the recommended arm is surely good enough"))
     finding: TradeOff | None = field(
         metadata=described("of the recommended arm against the reference; null where they are the same")
     )
@@ -72,12 +77,8 @@ class ResultData:
             "of what is right of all asked, the recommended arm less the reference; null where they are the same"
         )
     )
-    low: float | None = field(
-        metadata=described("lower bound of its 95% interval, a fraction; null where there is none")
-    )
-    high: float | None = field(
-        metadata=described("upper bound of its 95% interval, a fraction; null where there is none")
-    )
+    low: float | None = field(metadata=described("lower bound of its interval, a fraction; null where there is none"))
+    high: float | None = field(metadata=described("upper bound of its interval, a fraction; null where there is none"))
     compared_cases: Count | None = field(
         metadata=described("cases that the difference is over; null where they are the same")
     )
@@ -90,13 +91,10 @@ class ResultData:
     cost_saved_usd: float | None = field(
         metadata=described("what a trial costs less; null where not known", "US dollars")
     )
-    others: tuple[ArmFinding, ...] = field(
-        metadata=described("the other arms of that reference that a model could be given")
-    )
+    others: tuple[ArmFinding, ...] = field(metadata=described("the other arms that a model could be given"))
     cases_wanted: PositiveCount | None = field(
         metadata=described(
-            "cases that would decide an undecided arm with fewer tokens than the recommended one, the fewest; null if "
-            "there is none, or no number would"
+            "cases that would settle what is open about the recommended arm; null if nothing is, or no number would"
         )
     )
 
@@ -115,6 +113,7 @@ def describe_result(result: RunResult) -> ResultData:
         margin=result.margin,
         recommended=_arm(result.recommended),
         reference=_arm(result.reference),
+        is_sure=result.is_sure,
         finding=result.trade_off,
         difference=None if contrast is None else contrast.difference,
         low=None if contrast is None else contrast.low,

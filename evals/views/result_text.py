@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolbelt.evals.analysis.comparison.number_format import (
     describe_asked,
     format_bounds,
     format_margin,
     format_points,
 )
+from toolbelt.evals.analysis.matrix.candidates import is_by_role
+from toolbelt.evals.analysis.matrix.pick_reasons import CasesWanted, PromisingToolset
+from toolbelt.evals.analysis.matrix.pick_text import describe_pick
 from toolbelt.evals.analysis.result import RunResult, TradeOff
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary
 from toolbelt.evals.models.model import is_word_matching
@@ -53,13 +58,12 @@ def result_title(result: RunResult) -> str:
         too_long = f", {reference.too_long:,} of them too long" if reference.too_long else ""
         right = f"{format_share(reference.right_of_asked.value)} right over {trials}"
         return f"{_name(result, reference)}: {right} of {result.dataset}{too_long}"
-    if result.is_reference:
-        if undecided := result.count(TradeOff.UNDECIDED):
-            rivals = plural(undecided, "other toolset")
-            return f"{_name(result, reference)} for now: {rivals} undecided"
-        return f"{_name(result, reference)}: no smaller toolset is as accurate"
     name, other = _name(result, recommended), _other(result)
-    gain = _gain(result, other)
+    if not result.is_sure:
+        return f"{name} for now: the best as measured, not sure"
+    if result.is_reference:
+        return f"{name}: no smaller toolset is surely as accurate"
+    gain = _gain(result, other) or f"the best, {format_share(recommended.right_of_asked.value)} right"
     saved = _saving(result)
     return f"{name}: {saved}, {gain}" if saved else f"{name}: {gain}"
 
@@ -84,45 +88,49 @@ def _finding(result: RunResult) -> str:
         if (less := result.outdone) is not None:
             beside = f"; {_name(result, less)}, which fewer cases fit, in {format_share(less.right_of_asked.value)}"
         return f"{text}{interval}{_amounts(reference)}{beside}."
+    verb, now = "Stay with" if result.is_reference else "Take", "" if result.is_sure else " for now"
+    why, *open_ = _reasons(result)
+    text = f"{verb} {_name(result, recommended)}{now}: it is {why.removeprefix(f'{recommended.toolset_label} is ')}"
+    return " ".join(filter(None, (text, _against(result, recommended, reference), *open_, _named(result))))
+
+
+def _reasons(result: RunResult) -> tuple[str, ...]:
+    """Why the arm is chosen, and what would settle what is open: the sentences of `toolbelt eval recommend`."""
+    if result.pick is None:
+        return ("chosen.",)
+    first, *others = result.pick.reasons
+    shown = (first, *(reason for reason in others if isinstance(reason, CasesWanted | PromisingToolset)))
+    return describe_pick(replace(result.pick, reasons=shown))
+
+
+def _against(result: RunResult, recommended: ArmSummary, reference: ArmSummary) -> str:
+    """How it stands against the reference; the figures of accuracy only where the reason does not have them."""
     if result.is_reference:
-        return _stays(result, reference)
-    contrast = result.contrast
-    name, other = _name(result, recommended), _other(result)
-    figures = ""
-    if contrast is not None and contrast.low is not None and contrast.high is not None:
-        shares = f"{format_share(contrast.new)} against {format_share(contrast.old)} right"
-        if contrast.too_long or contrast.cases < result.cases:
-            of = "" if contrast.cases == result.cases else f"{contrast.cases:,} of "
-            shares += f" of {of}{plural(result.cases, 'case')} asked"
-            shares += f", {contrast.too_long:,} of them too long for one or both" if contrast.too_long else ""
-        figures = f" ({shares}; difference {format_bounds(contrast.low, contrast.high, result.margin)} points)"
-    text = f"Take {name}: it is {_gain(result, other)}{figures}"
+        return ""
     tokens = _saved_tokens(result, recommended, reference)
+    contrast, is_best = result.contrast, result.pick is not None and result.pick.choice == result.pick.best
+    other = _other(result)
+    if not is_best or contrast is None or contrast.low is None or contrast.high is None:
+        return f"Against {other}, it takes {tokens}{_dollars(result)}." if tokens else ""
+    shares = f"{format_share(contrast.new)} against {format_share(contrast.old)} right"
+    if contrast.too_long or contrast.cases < result.cases:
+        of = "" if contrast.cases == result.cases else f"{contrast.cases:,} of "
+        shares += f" of {of}{plural(result.cases, 'case')} asked"
+        shares += f", {contrast.too_long:,} of them too long for one or both" if contrast.too_long else ""
+    figures = f"{shares}; difference {format_bounds(contrast.low, contrast.high, result.margin)} points"
+    gain = _gain(result, other)
+    text = f"It is {gain} ({figures})" if gain else f"Against {other}: {figures}"
     return f"{text}{f', and takes {tokens}' if tokens else ''}{_dollars(result)}."
 
 
-def _stays(result: RunResult, reference: ArmSummary) -> str:
-    less, too_long = result.count(TradeOff.LESS_ACCURATE, TradeOff.UNREACHABLE), result.count(TradeOff.TOO_LONG)
-    undecided = result.count(TradeOff.UNDECIDED)
-    near = result.count(TradeOff.NOT_WORSE, TradeOff.MORE_ACCURATE)
-    which = "which" if undecided == 1 else "one of which"
-    wanted = f", {which} about {format_glance(result.cases_wanted)} cases would decide" if result.cases_wanted else ""
-    others = [
-        f"{count:,} {words}"
-        for count, words in (
-            (less, "less accurate or unable to reach the answer"),
-            (too_long, "too long for the model in cases that fit with it"),
-            (undecided, f"undecided{wanted}"),
-            (near, "as accurate, but not surely with fewer tokens"),
-        )
-        if count
-    ]
-    name, margin = _name(result, reference), format_margin(result.margin)
-    text = (
-        f"Stay with {name} ({_right(result, reference)}{_amounts(reference)}): "
-        f"no smaller toolset is surely within {margin} points of it"
+def _named(result: RunResult) -> str:
+    if result.recommended is None or not is_by_role(result.recommended):
+        return ""
+    named = f", which gets {result.named}" if result.named else ""
+    return (
+        f"As it depends on the role of each case, toolbelt.yaml cannot name it for a model{named}: serve each role its "
+        "own (toolbelt serve NAME)."
     )
-    return f"{text} ({'; '.join(others)})." if others else f"{text}."
 
 
 def _evidence(result: RunResult) -> str:
@@ -150,13 +158,6 @@ def _lead(result: RunResult) -> str:
     return f"{text} ({'; '.join(beside)})" if beside else text
 
 
-def _right(result: RunResult, arm: ArmSummary) -> str:
-    """`82.5% right`, `15.0% right of 40 cases asked, 14 of them too long`."""
-    is_plain = not arm.too_long and arm.right_of_asked.denominator == arm.planned
-    of = "" if is_plain else f" of {_asked(result, arm)}"
-    return f"{format_share(arm.right_of_asked.value)} right{of}"
-
-
 def _asked(result: RunResult, arm: ArmSummary) -> str:
     return describe_asked(arm.right_of_asked.denominator, arm.too_long, _noun(result, arm))
 
@@ -179,10 +180,12 @@ def _other(result: RunResult) -> str:
 
 
 def _gain(result: RunResult, other: str) -> str:
+    """What it gains in accuracy for sure; empty where that is nothing."""
     contrast = result.contrast
     if result.trade_off is TradeOff.MORE_ACCURATE and contrast is not None and contrast.difference is not None:
         return f"{format_points(contrast.difference).lstrip('+')} points more accurate than {other}"
-    return f"not worse than {other} by more than {format_margin(result.margin)} points"
+    is_kept = result.trade_off is TradeOff.NOT_WORSE
+    return f"not worse than {other} by more than {format_margin(result.margin)} points" if is_kept else ""
 
 
 def _saving(result: RunResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolbelt.evals.analysis.comparison.comparison import Comparison
+from toolbelt.evals.analysis.matrix.matrix import Matrix
 from toolbelt.evals.analysis.result import find_result
 from toolbelt.evals.analysis.summary.run_summary import RunSummary
 from toolbelt.evals.running.top_up import times_epochs
@@ -33,9 +34,11 @@ def run_view(summary: RunSummary, comparison: Comparison | None = None, *, detai
     return (*_heading(summary), glance_table(summary, comparison), legend, *status_notes(summary))
 
 
-def result_view(summary: RunSummary, comparison: Comparison | None = None) -> tuple[Block, ...]:
-    """The result in a sentence, which stands last."""
-    return (Line((Span(result_sentence(find_result(summary, comparison)), Tone.STRONG),)),)
+def result_view(
+    summary: RunSummary, comparison: Comparison | None = None, matrix: Matrix | None = None
+) -> tuple[Block, ...]:
+    """The result in a few sentences, which stand last."""
+    return (Line((Span(result_sentence(find_result(summary, comparison, matrix)), Tone.STRONG),)),)
 
 
 def _heading(summary: RunSummary) -> Iterator[Block]:

@@ -7,12 +7,13 @@ from typing import Any
 from toolbelt.evals.running.store import RunRow
 
 
-def run_row_data(row: RunRow, status: str) -> dict[str, Any]:
+def run_row_data(row: RunRow, status: str, note: str = "") -> dict[str, Any]:
     """A run as plain values, for JSON.
 
     Args:
         row: As stored.
         status: See `RunStore.find_status`.
+        note: What somebody wrote about it.
     """
     return {
         "run": row.run,
@@ -23,5 +24,7 @@ def run_row_data(row: RunRow, status: str) -> dict[str, Any]:
         "shard": None if row.plan.shard is None else str(row.plan.shard),
         "planned": row.plan.size,
         "finished": row.finished,
+        "commit": row.plan.code.get("commit"),
+        "note": note,
         "arms": [{"model": arm.model, "toolset": arm.toolset, "variant": arm.variant} for arm in row.plan.arms],
     }

@@ -79,6 +79,7 @@ def report_markdown(
     summary: RunSummary,
     pictures: Sequence[Picture] = (),
     *,
+    result: RunResult | None = None,
     economics: Sequence[ArmEconomics] = (),
     verdict: str = "",
     compared: Comparison | None = None,
@@ -93,6 +94,7 @@ def report_markdown(
     Args:
         summary: Of the run.
         pictures: Those beside it, with their files in the same folder, as `Picture.files` names them.
+        result: What the run comes to; without it no arm is recommended.
         economics: Cost with caching, one for each arm; without them the report has no section about it.
         verdict: Markdown that stands on top, beneath the title, in place of the result: what a gate says.
         compared: The arms of the run, compared with each other; any other comparison counts as none here.
@@ -103,7 +105,7 @@ def report_markdown(
     """
     heat_map = [render_markdown([picture]) for picture in pictures if picture.name == PICTURE]
     which = "\n\n".join(part for part in (compatibility.strip(), *heat_map) if part)
-    result = find_result(summary, compared)
+    result = result or find_result(summary, compared)
     shown = [picture for picture in pictures if picture.name in _SHOWN_PICTURES]
     folded = [picture for picture in pictures if picture not in shown and picture.name != PICTURE]
     parts = [

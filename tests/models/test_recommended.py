@@ -43,6 +43,11 @@ AGENTS = (AgentSpec("helper", tools=("git",)),)
         ("loadout:AUTO", "loadout:auto"),
         ("Dynamic", "dynamic"),
         ("dynamic:helper", "dynamic:helper"),
+        ("search", "search"),
+        ("Search:toolbelt-1", "search"),
+        ("search:FASTMCP:K=8", "search:fastmcp:k=8"),
+        ("search:fastmcp:k=5", "search:fastmcp"),
+        ("search:of-the-project", "search:of-the-project"),
     ],
 )
 def test_E1_a_toolset_in_its_one_spelling(text: str, spelled: str) -> None:
@@ -63,7 +68,10 @@ def test_E1_agents_are_measured_under_their_name_too() -> None:
     assert list(map(str, measured)) == ["dynamic", "dynamic:helper"]
 
 
-@pytest.mark.parametrize("text", ["oracle", "Oracle+9:near", "loadout", "loadout:", "loadout:*", "dynamic:*", "x", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["oracle", "Oracle+9:near", "loadout", "loadout:", "loadout:*", "dynamic:*", "search:*", "search:k=0", "x", ""],
+)
 def test_E1_what_is_no_toolset_or_none_to_give_is_refused(text: str) -> None:
     with pytest.raises(InvalidDefinitionError):
         parse_recommended(text)

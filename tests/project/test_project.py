@@ -82,6 +82,26 @@ def test_S4_an_agent_finds_its_tools_as_the_file_says(
     assert [each["name"] for each in replaced.to_definitions()] == ["tool_search_tool_bm25"]
 
 
+@pytest.mark.parametrize(
+    ("toolset", "own", "names"),
+    [
+        pytest.param("search:fastmcp", "", ["search_tools", "call_tool"], id="that-of-its-model"),
+        pytest.param("search", "", ["search_tools"], id="plain"),
+        pytest.param("search:fastmcp", "search: 'k=3',", ["search_tools"], id="its-own-comes-first"),
+        pytest.param("full", "", ["open"], id="another-toolset-is-no-search"),
+    ],
+)
+def test_S4_an_agent_finds_its_tools_as_is_recommended_for_its_model(
+    shop: Path, toolset: str, own: str, names: list[str]
+) -> None:
+    config = CONFIG.replace("clerk: {", f"clerk: {{model: mine, {own} ").replace(
+        "allowed_toolkits: [money]", "rooms: []"
+    )
+    (shop / "toolbelt.yaml").write_text(config.replace("6000}", f"6000, toolset: '{toolset}'}}"))
+    session = open_project(shop).session(registered(shop), agent="clerk")
+    assert [each["name"] for each in session.to_definitions()] == names
+
+
 def test_S4_an_agents_search_that_pins_no_loadout_is_refused_with_its_line(shop: Path) -> None:
     (shop / "toolbelt.yaml").write_text(CONFIG.replace("clerk: {", "clerk: {search: pinned=chasier, "))
     with pytest.raises(InvalidFileError) as refused:

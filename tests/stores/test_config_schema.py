@@ -183,7 +183,7 @@ REFUSED: dict[str, Any] = {
     },
     **{
         f"a-toolset-named-{name!r}": {"models": [{"name": "m", "toolset": name}]}
-        for name in ("dynamic:", "dynamic:*", "search:k=8", "developer", "t\u0131ered", "full,tiered", 4, ["full"])
+        for name in ("dynamic:", "dynamic:*", "search:*", "developer", "t\u0131ered", "full,tiered", 4, ["full"])
     },
     "loadouts-as-a-list": {"loadouts": ["a"]},
     "a-loadout-as-a-text": {"loadouts": {"a": "minimal"}},

@@ -106,6 +106,7 @@ def model() -> None:
         "merge": ("toolbelt.evals.cli.merge:merge", "Merge shards into one run."),
         "list": ("toolbelt.evals.cli.show:list_runs", "The stored runs."),
         "show": ("toolbelt.evals.cli.show:show", "The results of a run, or one of its cases, request by request."),
+        "note": ("toolbelt.evals.cli.show:note", "Keep a note about a run, or a case of it."),
         "report": ("toolbelt.evals.cli.export:report", "Table, page, Markdown, CSV and pictures of a run."),
         "compare": ("toolbelt.evals.cli.compare:compare", "Compare two runs, or arms of one run, with intervals."),
         "recommend": ("toolbelt.evals.cli.recommend:recommend", "The recommended toolset of each model of a run."),

@@ -76,8 +76,8 @@ def show(
 def _inspect_search(
     project: Project, agent: str, search: str | None, inspection: SessionInspection
 ) -> Mapping[str, Any] | None:
-    source = f"agents.{agent}.search" if search is None else "--search"
-    if not (written := project.agents[agent].search if search is None else search):
+    written, source = (project.find_search(agent) or (None, "")) if search is None else (search, "--search")
+    if written is None:
         return None
     from toolbelt.search.inspection import inspect_search
     from toolbelt.search.pinned import find_pinned

@@ -211,10 +211,12 @@ class Known:
     Attributes:
         loadouts: Names of loadouts; a catalog may have more.
         agents: Names of all agents there are.
+        searches: Names of the project's own search toolsets.
     """
 
     loadouts: Collection[str] = ()
     agents: Collection[str] = ()
+    searches: Collection[str] = ()
 
 
 _NOTHING = Known()
@@ -349,6 +351,14 @@ def _read_recommended(section: Section, known: Known) -> str | None:
     if spec.kind is RecommendedKind.DYNAMIC and spec.name and fold(spec.name) not in map(fold, known.agents):
         section.is_known(spec.name, known.agents, "agent")
         return None
+    if spec.kind is RecommendedKind.SEARCH:
+        from toolbelt.search.presets import PRESETS  # few models are given a search
+
+        searches = (*PRESETS, *known.searches)
+        preset = spec.name.partition(":")[0]
+        if preset and fold(preset) not in map(fold, searches):
+            section.is_known(preset, searches, "search preset")
+            return None
     return str(spec)
 
 

@@ -1,6 +1,6 @@
 """The toolset that a project recommends for a model: its name, and what `auto` chooses because of it (rule L15).
 
-The names are those of an eval's toolsets (`full`, `loadout:NAME`, `tiered`, `dynamic:AGENT`, ...), so that a measured
+The names are those of an eval's toolsets (`full`, `loadout:NAME`, `tiered`, `search:PRESET`, ...), so that a measured
 toolset can be recommended. Names that depend on a case (`loadout` alone, the oracles) and patterns are not among them.
 """
 
@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolbelt.catalog import Catalog, Tool
-from toolbelt.errors import InvalidDefinitionError, NotFoundError, suggestion
+from toolbelt.errors import InvalidDefinitionError, NotFoundError, ToolbeltError, suggestion
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
 from toolbelt.loadouts.auto import AutoChoice, AutoOutcome, Recommendation, RecommendationOutcome
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
@@ -48,16 +48,17 @@ class RecommendedKind(StrEnum):
     LOADOUT = "loadout"
     TIERED = "tiered"
     DYNAMIC = "dynamic"
+    SEARCH = "search"
 
 
-FORMS = ("full", "loadout:NAME", "loadout:auto", "tiered", "dynamic", "dynamic:AGENT")
+FORMS = ("full", "loadout:NAME", "loadout:auto", "tiered", "dynamic", "dynamic:AGENT", "search", "search:PRESET")
 """The forms in which a recommended toolset is written."""
 _NAMELESS = (RecommendedKind.FULL, RecommendedKind.TIERED)
 _ANY_CASE = {kind: "".join(f"[{letter}{letter.upper()}]" for letter in kind) for kind in RecommendedKind}
 _NAME = r"\s*:[\s\S]*[^\s*]"
 PATTERN = (
     rf"^\s*(?:{_ANY_CASE[RecommendedKind.FULL]}|{_ANY_CASE[RecommendedKind.TIERED]}|{_ANY_CASE[RecommendedKind.LOADOUT]}{_NAME}"
-    rf"|{_ANY_CASE[RecommendedKind.DYNAMIC]}(?:{_NAME})?)\s*$"
+    rf"|{_ANY_CASE[RecommendedKind.DYNAMIC]}(?:{_NAME})?|{_ANY_CASE[RecommendedKind.SEARCH]}(?:{_NAME}|\s*:)?)\s*$"
 )
 """The pattern of such a name, for JSON Schema."""
 
@@ -68,7 +69,8 @@ class RecommendedToolset:
 
     Attributes:
         kind: Its kind.
-        name: Of the loadout (`auto` chooses one by the window) or of the agent; empty if the kind has none.
+        name: Of the loadout (`auto` chooses one by the window), of the agent, or what of a search differs from plain
+            `search`; empty if the kind has none.
     """
 
     kind: RecommendedKind
@@ -98,6 +100,8 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
     if word not in set(RecommendedKind) or colon == "+":
         raise InvalidDefinitionError(_why_unknown(text.strip(), word, loadouts))
     kind = RecommendedKind(word)
+    if kind is RecommendedKind.SEARCH:
+        return RecommendedToolset(kind, _spell_search(name, text.strip()))
     if kind in _NAMELESS and colon:
         raise InvalidDefinitionError(f"toolset {kind.value!r} is written by its name alone.")
     if is_prefix_pattern(name):
@@ -107,6 +111,22 @@ def parse_recommended(text: str, loadouts: Collection[str] = ()) -> RecommendedT
     if kind is RecommendedKind.DYNAMIC and colon and not name:
         raise InvalidDefinitionError(f"{text.strip()!r} does not say which agent; write 'dynamic' or 'dynamic:AGENT'.")
     return RecommendedToolset(kind, spell_loadout(name) if kind is RecommendedKind.LOADOUT else name)
+
+
+def _spell_search(name: str, shown: str) -> str:
+    """The settings of a search, as short as they can be written; the name itself if it is of no preset."""
+    from toolbelt.search.presets import PRESET_KIND, parse_search, shorten_search  # few projects have a search
+
+    try:
+        return shorten_search(str(parse_search(name)))
+    except NotFoundError as error:
+        if error.kind != PRESET_KIND:
+            raise InvalidDefinitionError(f"{shown!r}: {error}") from error
+        if is_prefix_pattern(name):
+            raise InvalidDefinitionError(f"{shown!r} may match several toolsets; a model has one.") from error
+        return name
+    except ToolbeltError as error:
+        raise InvalidDefinitionError(f"{shown!r}: {error}") from error
 
 
 def _why_unknown(shown: str, word: str, loadouts: Collection[str]) -> str:

@@ -49,7 +49,7 @@ def make_policies(
     if tiers:
         policies.append(TierPolicy(project.catalog, enforce=enforce_tiers))
     if search is None and agent is not None:
-        search = project.agents[agent].search or None
+        search, _ = project.find_search(agent) or (None, "")
     if search is not None:
         settings = parse_search(search, project.config.searches)
         pinned = find_pinned(settings, project.catalog, project.registry)

@@ -174,7 +174,7 @@ def parse_search(text: str, more: Mapping[str, SearchSettings] = MappingProxyTyp
     """The settings that a text means: `PRESET`, `PRESET:KEY=VALUE:…`, `KEY=VALUE:…`, or nothing for plain `search`.
 
     Args:
-        text: What follows `search:`.
+        text: What follows `search:`, which may stand before it, as the name of an eval's toolset has it.
         more: As for `get_preset`.
 
     Raises:
@@ -182,5 +182,6 @@ def parse_search(text: str, more: Mapping[str, SearchSettings] = MappingProxyTyp
         OutOfRangeError: a number that is not allowed.
         ToolbeltError: it is malformed, or the settings do not go together.
     """
-    name, values = split_settings(text)
+    kind, _, rest = text.partition(":")
+    name, values = split_settings(rest if fold(kind.strip()) == "search" and kind not in more else text)
     return change_settings(get_preset(name, more), values)

@@ -262,7 +262,7 @@ class ConfigReader:
         from toolbelt.models.project_models import Known, read_models  # most projects have names alone
 
         loadouts = [*_keys(document, "loadouts"), *(loadout.name for loadout in BUILT_IN_LOADOUTS)]
-        known = Known(loadouts, _keys(document, "agents"))
+        known = Known(loadouts, _keys(document, "agents"), _keys(document, "toolsets"))
         names, own, findings = read_models(document, "models", known=known)
         self.models, self.own_models = tuple(names), tuple(own)
         self.findings.extend(findings)

@@ -117,6 +117,13 @@ class Advice:
         """Whether anything would settle one of them."""
         return bool(self.lacking or self.settled)
 
+    @property
+    def wanted(self) -> int | None:
+        """Cases that would settle all of them, if none differs where none did; `None` if no number does."""
+        if not self.settled or self.settled < self.unsure:
+            return None
+        return self.cases if self.cases_if_none_differs is None else self.cases_if_none_differs
+
 
 def find_advice(contrasts: Sequence[Contrast], margin: float = MARGIN, level: float = LEVEL) -> Advice:
     """Advice on missing answers and on how many cases would decide; planned cases should be answered first."""

@@ -61,12 +61,14 @@ def build_matrix(
     for left_out in summary.left_out:
         cells.setdefault((left_out.model, left_out.toolset), _left_out(left_out))
     picks = choose_toolsets(summary, side, cells, margin, advance)
+    by_role = choose_toolsets(summary, side, cells, margin, advance, by_role=True)
     toolsets = order_toolsets(summary)
     rows = tuple(
         ModelRow(
             model=model,
             cells=tuple(cells.get((model, toolset)) for toolset in toolsets),
             pick=picks.get(model, Pick(model)),
+            by_role=by_role.get(model),
             context_window=summary.rooms.get(model, ModelLimits()).context_window,
         )
         for model in order_models(summary)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from toolbelt.evals.analysis.matrix.cell import Cell, CellState
 from toolbelt.evals.analysis.matrix.matrix import Pick
-from toolbelt.evals.analysis.summary.run_summary import ArmSummary
+from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
 from toolbelt.evals.toolsets.spec import find_toolset, parse_toolset
 
 _FEW = 0.05
@@ -15,9 +15,26 @@ _FEW = 0.05
 _UNFIT = (CellState.CANNOT_FIT, CellState.UNSUPPORTED, CellState.NO_CHOICE)
 
 
-def is_assignable(arm: ArmSummary) -> bool:
-    """Whether a model can be given what the arm shows; a variant is an experiment."""
-    return not arm.variant and can_assign_toolset(arm.toolset)
+def is_assignable(arm: ArmSummary, *, by_role: bool = False) -> bool:
+    """Whether a model can be given what the arm shows; a variant is an experiment.
+
+    Args:
+        arm: Of a run.
+        by_role: Whether also the loadout of each case's role, which `toolbelt.yaml` cannot name for a model.
+    """
+    return not arm.variant and (can_assign_toolset(arm.toolset) or (by_role and is_by_role(arm)))
+
+
+def has_choice(summary: RunSummary) -> bool:
+    """Whether a run has several toolsets that can be used, scored or left out."""
+    asked = {arm.toolset for arm in summary.arms if is_assignable(arm, by_role=True)}
+    return len(asked | {left_out.toolset for left_out in summary.left_out}) > 1
+
+
+def is_by_role(arm: ArmSummary) -> bool:
+    """Whether an arm shows each case the loadout of its own role."""
+    spec = find_toolset(arm.toolset)
+    return spec is not None and spec.is_by_role and not arm.variant
 
 
 def can_assign_toolset(toolset: str) -> bool:
@@ -98,7 +115,7 @@ def other_cells(pick: Pick, arms: Sequence[ArmSummary], cells: Iterable[Cell]) -
         if cell.arm is None
         or (
             cell.arm != best
-            and is_assignable(arms[cell.arm])
+            and is_assignable(arms[cell.arm], by_role=pick.by_role)
             and not (best is not None and is_same_toolset(arms[cell.arm], arms[best]))
         )
     ]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Measure
-from toolbelt.evals.analysis.comparison.sample_size import wanted_cases
+from toolbelt.evals.analysis.comparison.sample_size import find_advice
 from toolbelt.evals.analysis.evidence.evidence import CaseEvidence, Side
 from toolbelt.evals.analysis.matrix.candidates import (
     count_calls,
     hardly_calls,
     is_answered,
     is_assignable,
+    is_by_role,
     is_same_toolset,
     may_suit,
     other_cells,
@@ -24,7 +25,7 @@ from toolbelt.evals.analysis.matrix.explain_pick import find_pick_reasons
 from toolbelt.evals.analysis.matrix.matrix import Candidate, Pick
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary, is_outdone, rank_key
 from toolbelt.evals.statistics.verdict import Verdict
-from toolbelt.evals.toolsets.spec import parse_toolset
+from toolbelt.evals.toolsets.spec import parse_toolset, shorten_toolset
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class _ModelCandidates:
     level: float = LEVEL
     never_calls: tuple[int, ...] = ()
     outdone: frozenset[int] = frozenset()
+    by_role: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def choose_toolsets(
     cells: Mapping[tuple[str, str], Cell],
     margin: float,
     advance: Callable[[int], object] | None,
+    *,
+    by_role: bool = False,
 ) -> dict[str, Pick]:
     """The recommended toolset of each model.
 
@@ -80,12 +84,14 @@ def choose_toolsets(
         cells: Of every model and toolset, those left out among them.
         margin: Accuracy that may be lost, a fraction.
         advance: Called with the number of pairs of arms compared.
+        by_role: Whether the loadout of each case's role may be chosen, too; then only for models that have it.
 
     Raises:
         ValueError: the margin is out of range.
     """
-    models = dict.fromkeys(model for model, _ in cells)
-    fields = [_find_candidates(model, summary.arms, margin) for model in models]
+    having = {arm.model for arm in summary.arms if arm.scored and is_by_role(arm)}
+    models = dict.fromkeys(model for model, _ in cells if model in having or not by_role)
+    fields = [_find_candidates(model, summary.arms, margin, by_role=by_role) for model in models]
     against = [
         _ContrastRequest(group.best, arm, group.level)
         for group in fields
@@ -115,8 +121,12 @@ def choose_toolsets(
     return picks
 
 
-def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _ModelCandidates:
-    assignable = [place for place, arm in enumerate(arms) if arm.model == model and arm.scored and is_assignable(arm)]
+def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float, *, by_role: bool) -> _ModelCandidates:
+    assignable = [
+        place
+        for place, arm in enumerate(arms)
+        if arm.model == model and arm.scored and is_assignable(arm, by_role=by_role)
+    ]
     assignable.sort(key=lambda place: size_key(arms[place]))
     needs_calls = any(count_calls(arm)[1] for arm in arms)
     never_calls = {
@@ -142,6 +152,7 @@ def _find_candidates(model: str, arms: Sequence[ArmSummary], margin: float) -> _
         family_level(smaller),
         tuple(sorted(never_calls)),
         frozenset(place for place in able if is_outdone(arms[place], known)),
+        by_role=by_role,
     )
 
 
@@ -228,7 +239,13 @@ def _pick(
 ) -> Pick:
     arms, best = summary.arms, group.best
     pick = Pick(
-        group.model, best, candidates=candidates, rivals=rivals, level=group.level, never_calls=group.never_calls
+        group.model,
+        best,
+        candidates=candidates,
+        rivals=rivals,
+        level=group.level,
+        never_calls=group.never_calls,
+        by_role=group.by_role,
     )
     if best is None or not group.answered or side.about.drafts or (arms[best].right_of_asked.value or 0.0) <= margin:
         return pick
@@ -256,7 +273,7 @@ def _concrete(pick: Pick, arms: Sequence[ArmSummary]) -> str:
     assert pick.choice is not None  # noqa: S101  it was just chosen
     chosen = arms[pick.choice]
     if not parse_toolset(chosen.toolset).is_auto:
-        return chosen.toolset
+        return shorten_toolset(chosen.toolset)
     same = (
         arm.toolset for arm in arms if arm is not chosen and arm.model == chosen.model and is_same_toolset(arm, chosen)
     )
@@ -268,13 +285,12 @@ def _find_open(pick: Pick, others: Sequence[int], margin: float) -> Pick:
     promising = next((each for each in _before(pick) if each.arm in others and _looks_good(each, margin)), None)
     if promising is not None:
         pick = replace(pick, promising=promising.arm)
-        if pick.sure:
-            return replace(pick, cases_wanted=_cases(promising, margin, pick.level))
+        if pick.sure and promising.contrast is not None:
+            return replace(pick, advice=find_advice([promising.contrast], margin, pick.level))
     if pick.sure or any(rival.overflowing for rival in pick.rivals):
         return pick
-    cases_needed = [_cases(rival, margin, LEVEL) for rival in pick.rivals if not rival.holds]
-    enough = [cases for cases in cases_needed if cases is not None]
-    return replace(pick, cases_wanted=max(enough) if enough and len(enough) == len(cases_needed) else None)
+    doubtful = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
+    return replace(pick, advice=find_advice(doubtful, margin))
 
 
 def _before(pick: Pick) -> Iterator[Candidate]:
@@ -287,9 +303,3 @@ def _looks_good(candidate: Candidate, margin: float) -> bool:
     if contrast is None or contrast.difference is None or candidate.overflowing:
         return False
     return contrast.difference > -margin and contrast.verdict is Verdict.INSUFFICIENT_DATA
-
-
-def _cases(candidate: Candidate, margin: float, level: float) -> int | None:
-    if candidate.contrast is None or candidate.overflowing:
-        return None
-    return wanted_cases(candidate.contrast, margin, level)

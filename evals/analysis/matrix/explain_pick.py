@@ -47,6 +47,7 @@ from toolbelt.evals.analysis.matrix.pick_reasons import (
     WideMargin,
 )
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.toolsets.spec import shorten_toolset
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _explain_choice(context: _Context) -> Iterator[PickReason]:
             is_of_calling=bool(pick.never_calls),
             doubt=_find_doubt(context),
         )
-    if pick.toolset != context.arms[pick.choice].toolset:
+    if pick.toolset != shorten_toolset(context.arms[pick.choice].toolset):
         yield ConcreteToolset(context.name(pick.choice), pick.toolset)
 
 
@@ -206,11 +207,8 @@ def _low(candidate: Candidate) -> float:
 def _find_promise(context: _Context) -> Iterator[PickReason]:
     """What would settle a doubtful choice."""
     pick = context.pick
-    if pick.choice is not None and not pick.sure and not any(rival.overflowing for rival in pick.rivals):
-        contrasts = [rival.contrast for rival in pick.rivals if not rival.holds and rival.contrast is not None]
-        advice = find_advice(contrasts, context.margin)
-        if advice.helps:
-            yield CasesWanted(context.name(pick.choice), advice)
+    if pick.choice is not None and not pick.sure and pick.advice is not None and pick.advice.helps:
+        yield CasesWanted(context.name(pick.choice), pick.advice)
     if pick.promising is None:
         return
     contrast = next(candidate.contrast for candidate in pick.candidates if candidate.arm == pick.promising)
@@ -251,7 +249,10 @@ def _find_unconsidered(context: _Context) -> Iterator[NotConsidered]:
     arms = [
         arm
         for arm in context.arms
-        if arm.model == best.model and arm is not best and is_assignable(arm) and not is_answered(arm)
+        if arm.model == best.model
+        and arm is not best
+        and is_assignable(arm, by_role=context.pick.by_role)
+        and not is_answered(arm)
     ]
     if arms:
         yield NotConsidered(tuple(map(_count_missing, arms)))

@@ -7,6 +7,7 @@ from enum import Enum
 
 from toolbelt.evals.analysis.comparison.comparison import LEVEL, Contrast
 from toolbelt.evals.analysis.comparison.reasons import ClusterSizes, SideNote
+from toolbelt.evals.analysis.comparison.sample_size import Advice
 from toolbelt.evals.analysis.matrix.cell import Cell
 from toolbelt.evals.analysis.matrix.pick_reasons import PickReason
 from toolbelt.evals.statistics.verdict import Verdict
@@ -80,8 +81,8 @@ class Pick:
             variants, which are experiments, are not among them, nor arms in `never_calls`.
         promising: The smallest arm that is smaller than the choice and within the margin of the best as measured, but
             not for sure. `None` if there is no such arm.
-        cases_wanted: Cases that would make sure of the choice, if it is as good as measured; of the promising one
-            where the choice is sure. `None` if that is not to be said, or nothing is open.
+        advice: What would make sure of the choice, if it is as good as measured; of the promising one where the choice
+            is sure. `None` if nothing is open.
         reasons: Why; `pick_text.describe_pick` puts them into words.
         toolset: What to write for it: the name of its toolset, or of a loadout that was the same; empty without choice.
         rivals: The candidates that may be better than the best, with the contrast of the best less that one; looked at
@@ -99,13 +100,19 @@ class Pick:
     choice: int | None = None
     candidates: tuple[Candidate, ...] = ()
     promising: int | None = None
-    cases_wanted: int | None = None
+    advice: Advice | None = None
     reasons: tuple[PickReason, ...] = ()
     toolset: str = ""
     rivals: tuple[Candidate, ...] = ()
     level: float = LEVEL
     sure: bool = False
     never_calls: tuple[int, ...] = ()
+    by_role: bool = False
+
+    @property
+    def cases_wanted(self) -> int | None:
+        """How many cases `advice` asks for; `None` if it asks for none, or no number would do."""
+        return None if self.advice is None or self.advice.lacking else self.advice.wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +122,21 @@ class ModelRow:
     Attributes:
         model: Its name.
         cells: One a toolset, in the order of `Matrix.toolsets`; `None` where the run does not have that pair.
-        pick: The recommended toolset.
+        pick: The recommended toolset that `toolbelt.yaml` can name.
         context_window: Tokens, as the run took it to be; `None` if unknown.
+        by_role: The same with the loadout of each case's role among the candidates; `None` where it was not scored.
     """
 
     model: str
     cells: tuple[Cell | None, ...]
     pick: Pick
     context_window: int | None = None
+    by_role: Pick | None = None
+
+    @property
+    def usable(self) -> Pick:
+        """The recommended toolset of all that can be used: what a run comes to for the model."""
+        return self.pick if self.by_role is None else self.by_role
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ import pytest
 from tests.evals.analysis.comparison.sides import side
 from toolbelt.evals.analysis.comparison.compare import compare_runs
 from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Comparison
-from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt
+from toolbelt.evals.analysis.evidence.evidence import ArmName, Attempt, Side
+from toolbelt.evals.analysis.matrix.build_matrix import build_matrix
 from toolbelt.evals.analysis.result import RunResult, TradeOff, find_result, find_trade_off
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, Rate, RunSummary
 from toolbelt.evals.scoring.outcome import Outcome
@@ -32,13 +33,17 @@ def summarized(**arms: tuple[int, float]) -> RunSummary:
     )  # fmt: skip
 
 
-def compared(summary: RunSummary, *written: str) -> Comparison:
+def asked(summary: RunSummary, *written: str) -> Side:
     names = [ArmName(arm.model, arm.toolset) for arm in summary.arms]
     arms = [
         [[replace(_ATTEMPTS[letter], prompt_tokens=int(arm.prompt_tokens or 0))] for letter in letters]
         for arm, letters in zip(summary.arms, written, strict=True)
     ]
-    return compare_runs(side(*arms, names=names))
+    return side(*arms, names=names)
+
+
+def compared(summary: RunSummary, *written: str) -> Comparison:
+    return compare_runs(asked(summary, *written))
 
 
 _ATTEMPTS = {
@@ -57,7 +62,7 @@ def result(*written: str, tokens: tuple[float, ...] = (60_000, 20_000, 5_000)) -
             for toolset, letters, size in zip(toolsets, written, tokens, strict=False)
         }
     )
-    return find_result(summary, compared(summary, *written))
+    return find_result(summary, compared(summary, *written), build_matrix(summary, asked(summary, *written)))
 
 
 SAME = "+" * 300 + "-" * 100
@@ -94,8 +99,9 @@ def test_E7_what_is_saved_is_over_the_cases_of_both() -> None:
 
 def test_E7_an_undecided_smaller_arm_tells_how_many_cases_would_do() -> None:
     found = result(SAME, "-" * 20 + "+" * 300 + "-" * 80)
-    assert found.is_reference
-    assert found.count(TradeOff.UNDECIDED) == 1
+    assert found.recommended is not None
+    assert found.recommended.toolset == "loadout", "of equals, the smallest"
+    assert (found.trade_off, found.is_sure) == (TradeOff.UNDECIDED, False)
     assert found.cases_wanted is not None
     assert found.cases_wanted > CASES
 

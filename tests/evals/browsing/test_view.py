@@ -234,6 +234,29 @@ def test_M8_the_token_is_in_no_argument_of_the_browser(store: Path, tmp_path: Pa
         process.communicate(timeout=10)
 
 
+# As files
+
+
+@pytest.fixture(scope="module")
+def bundle(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundle") / "site"
+    assert command("eval", "note", "latest", "Before </script> the rewrite.", "--store", store).code == 0
+    done = command("view", "--bundle", folder, "--store", store, "--json")
+    assert (done.code, json.loads(done.out)["problems"]) == (0, [])
+    assert command("view", "--bundle", folder, "--store", store).code == 2, "it is not empty"
+    return folder
+
+
+def test_a_bundle_has_every_report_and_a_comparison_of_runs_over_the_same_cases(bundle: Path, store: Path) -> None:
+    runs = [run["run"] for run in json.loads(command("eval", "list", "--store", store, "--json").out)["runs"]]
+    assert {file.stem for file in (bundle / "reports").iterdir()} == set(runs)
+    compared = [file.name for file in (bundle / "comparisons").iterdir()]
+    assert compared
+    index = (bundle / "index.html").read_text()
+    assert all(name.removesuffix(".html") in index for name in compared)
+    assert str(store.parent) not in index
+
+
 # In a browser
 
 
@@ -272,6 +295,23 @@ def test_the_page_lists_draws_compares_and_opens_reports_within_its_policy(serve
         page.frame_locator("#frame").locator(ready).wait_for(state="attached")
         page.go_back()
         page.wait_for_selector("#overview:not([hidden])")
+    assert said == []
+
+
+def test_a_bundle_is_read_from_its_files(bundle: Path, browser: Browser) -> None:
+    said: list[str] = []
+    with contextlib.closing(browser.new_page(viewport={"width": 500, "height": 844})) as page:
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto((bundle / "index.html").as_uri())
+        page.wait_for_selector("html[data-ready]", state="attached")
+        assert page.locator("#runs tbody tr").count() == RUNS
+        assert "Before </script> the rewrite." in page.inner_text("#runs tbody tr:first-child")
+        assert "%" in page.inner_text("#runs tbody tr:first-child td[data-label=accuracy]")
+        assert page.locator("#charts polyline").count() > 2 * 2, "runs over other cases are not joined"
+        page.click("#runs tbody tr:first-child a")
+        page.wait_for_selector("html[data-ready]", state="attached")
+        assert "Note on this run: Before" in page.inner_text("main")
     assert said == []
 
 

@@ -26,7 +26,7 @@ from toolbelt.evals.running.store import RunStore
 VERSION_3 = (Path(__file__).with_name("runs-version-3.sql")).read_text()
 """The tables as toolbelt wrote them before it could probe."""
 PROBES = {"probes", "probe_checks", "probe_requests"}
-ADDED_SINCE_3 = {*PROBES, "responses"}
+ADDED_SINCE_3 = {"notes", *PROBES, "responses"}
 
 
 def tables(path: Path) -> dict[str, str]:
@@ -86,7 +86,7 @@ def test_an_older_file_gains_tables_and_nothing_else_changes(old: Path, tmp_path
         assert ProbeStore(store).probes() == []
         ProbeStore(store).create(ProbePlan("m"))
     after = tables(old)
-    assert version(old) == VERSION == 9
+    assert version(old) == VERSION == 10
     assert {name for name in before if after[name] != before[name]} == {"requests", "trials"}, "which gain columns"
     assert set(after) - set(before) == ADDED_SINCE_3
     with RunStore(tmp_path / "new.db"):
@@ -145,7 +145,7 @@ def test_two_processes_that_open_it_at_once_both_can(old: Path) -> None:
         process.stdin.write("\n")
         process.stdin.flush()
     said = [process.communicate(timeout=60) for process in both]
-    assert said == [("20260101-000000-aaaa 9\n", "")] * 2
+    assert said == [("20260101-000000-aaaa 10\n", "")] * 2
     assert set(tables(old)) >= PROBES
 
 

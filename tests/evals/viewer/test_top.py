@@ -76,7 +76,8 @@ def test_arms_of_one_run_are_a_trade_off_and_no_regression() -> None:
 def test_where_to_go_next_is_offered_beside_the_result() -> None:
     better = replace(ACCURACY, difference=0.1, low=0.05, high=0.15, verdict=Verdict.NO_REGRESSION)
     within = replace(WITHIN, pairs=(replace(PAIR, contrasts=(better, TOKENS)),))
-    links = next_links(SUMMARY, find_result(SUMMARY, within), within, has_recommendation=True)
+    taken = replace(find_result(SUMMARY, within), recommended=SUMMARY.arms[1])
+    links = next_links(SUMMARY, taken, within, has_recommendation=True)
     assert [link["href"] for link in links] == ["#from=0&to=1", "#trials", "#confusions", "#paste"]
     assert "1 case" in links[0]["text"]
     assert [link["href"] for link in next_links(SUMMARY, find_result(SUMMARY), None, has_recommendation=False)] == [
