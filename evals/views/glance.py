@@ -8,6 +8,7 @@ from toolbelt.evals.analysis.comparison.comparison import ArmComparison, Compari
 from toolbelt.evals.analysis.comparison.number_format import format_margin, format_points
 from toolbelt.evals.analysis.result import TradeOff, find_trade_off
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, RunSummary
+from toolbelt.evals.statistics.verdict import SIGNIFICANT, Verdict
 from toolbelt.evals.toolsets.spec import is_oracle
 from toolbelt.evals.views.arms import OF_ASKED, SCORED, proportion
 from toolbelt.render.numbers import ESTIMATED, NOTHING, format_glance
@@ -90,12 +91,17 @@ def glance_table(summary: RunSummary, comparison: Comparison | None) -> Table:
 def trade_off_badge(pair: ArmComparison) -> Badge:
     """The finding on two arms of one run; with the p value it goes by, where the interval alone says otherwise."""
     badge, contrast = TRADE_OFFS[find_trade_off(pair)], pair.main_contrast
-    return badge._replace(word=f"{badge.word}{held_back(contrast)}") if contrast.is_held_back else badge
+    return badge._replace(word=f"{badge.word}{held_back(contrast)}")
 
 
 def held_back(contrast: Contrast) -> str:
-    """`, p 0.094` of a contrast that an adjusted p value holds back; else empty."""
-    return f", p {contrast.adjusted_p:.2g}" if contrast.is_held_back and contrast.adjusted_p is not None else ""
+    """`, p 0.094` where the interval alone shows a loss, but not the p value adjusted over all verdicts, by which the
+    verdict goes; else empty.
+    """
+    high, p = contrast.high, contrast.adjusted_p
+    if contrast.verdict is not Verdict.INSUFFICIENT_DATA or high is None or high >= 0 or p is None or p < SIGNIFICANT:
+        return ""
+    return f", p {p:.2g}"
 
 
 def describe_findings(comparison: Comparison | None) -> str:
@@ -103,7 +109,7 @@ def describe_findings(comparison: Comparison | None) -> str:
     present = {find_trade_off(pair) for pair in _pairs(comparison).values()}
     margin = "" if comparison is None else format_margin(comparison.margin)
     meanings = [text.format(margin=margin) for trade_off, text in _MEANINGS.items() if trade_off in present]
-    if any(pair.main_contrast.is_held_back for pair in _pairs(comparison).values()):
+    if any(held_back(pair.main_contrast) for pair in _pairs(comparison).values()):
         meanings.append(_HELD_BACK)
     return "; ".join(meanings)
 

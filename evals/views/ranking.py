@@ -166,7 +166,7 @@ def conclusions(ranking: Ranking) -> Iterator[str]:
     if undecided and ranking.cases_wanted is not None:
         cost = "" if not ranking.more_cost_usd else f", {format_cost(ranking.more_cost_usd)} more for these arms"
         wanted = format_glance(ranking.cases_wanted)
-        yield f"To rank every undecided arm, not only to choose a toolset: about {wanted} cases like these{cost}."
+        yield f"About {wanted} cases like these would rank every undecided arm, beyond the choice of toolsets{cost}."
     elif undecided:
         yield "No number of cases up to a million would rank every undecided arm, if they are as close as measured."
 

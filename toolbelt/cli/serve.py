@@ -153,7 +153,9 @@ def serve(
     of_agent: AgentSurface | None = None
     if agent is not None:
         spec = get_agent(project, agent)
-        if (written := project.find_search(agent)) is not None:
+        from toolbelt.project.sessions import find_search
+
+        if (written := find_search(project, agent)) is not None:
             notify(f"{written[1]}: a search is for sessions; a gateway lists all tools of an agent's turn", "warning")
         of_agent = make_agent_surface(spec, project.toolkits, project.catalog, surface, names)
         surface = of_agent.whole

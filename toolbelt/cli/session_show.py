@@ -76,7 +76,9 @@ def show(
 def _inspect_search(
     project: Project, agent: str, search: str | None, inspection: SessionInspection
 ) -> Mapping[str, Any] | None:
-    written, source = (project.find_search(agent) or (None, "")) if search is None else (search, "--search")
+    from toolbelt.project.sessions import find_search
+
+    written, source = (find_search(project, agent) or (None, "")) if search is None else (search, "--search")
     if written is None:
         return None
     from toolbelt.search.inspection import inspect_search

@@ -114,22 +114,6 @@ class Project:
         """The agents of `toolbelt.yaml` by name, in its order."""
         return MappingProxyType({agent.name: agent for agent in self.config.agents})
 
-    def find_search(self, agent: str) -> tuple[str, str] | None:
-        """How an agent of that name finds the tools it is not shown, as after `search:`, and the key that says so: its
-        own, else that of its model; `None` where neither does.
-        """
-        spec = self.agents[agent]
-        if spec.search or not spec.model:
-            return (spec.search, f"agents.{agent}.search") if spec.search else None
-        own = self.models.find_project_model(spec.model)
-        if own is None or own.toolset is None:
-            return None
-        from toolbelt.models.recommended import RecommendedKind, parse_recommended  # few projects say so of a model
-
-        toolset = parse_recommended(own.toolset)
-        is_search = toolset.kind is RecommendedKind.SEARCH
-        return (toolset.name, f"models.{own.name}.toolset") if is_search else None
-
     @cached_property
     def servers(self) -> tuple[ServerSpec, ...]:
         """The MCP servers of `toolbelt.yaml` that can be read, with `from` followed when first asked for."""

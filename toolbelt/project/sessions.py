@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from toolbelt.agents import LoadoutPolicy
 from toolbelt.agents.over_catalog import toolkits_over
 from toolbelt.errors import NotFoundError
+from toolbelt.models.recommended import RecommendedKind, parse_recommended
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.search.pinned import find_pinned
 from toolbelt.search.policy import SearchPolicy
@@ -49,7 +50,7 @@ def make_policies(
     if tiers:
         policies.append(TierPolicy(project.catalog, enforce=enforce_tiers))
     if search is None and agent is not None:
-        search, _ = project.find_search(agent) or (None, "")
+        search, _ = find_search(project, agent) or (None, "")
     if search is not None:
         settings = parse_search(search, project.config.searches)
         pinned = find_pinned(settings, project.catalog, project.registry)
@@ -68,3 +69,18 @@ def _find_listed(project: Project, agent: str | None, loadout: str | None) -> se
         active = {tool.id for tool in project.registry.resolve(loadout, project.catalog).active_tools}
         ids = active if ids is None else ids & active
     return ids
+
+
+def find_search(project: Project, agent: str) -> tuple[str, str] | None:
+    """How an agent of that name finds the tools it is not shown, as after `search:`, and the key that says so: its own,
+    else that of its model; `None` where neither does.
+    """
+    spec = project.agents[agent]
+    if spec.search or not spec.model:
+        return (spec.search, f"agents.{agent}.search") if spec.search else None
+    own = project.models.find_project_model(spec.model)
+    if own is None or own.toolset is None:
+        return None
+    toolset = parse_recommended(own.toolset)
+    is_search = toolset.kind is RecommendedKind.SEARCH
+    return (toolset.name, f"models.{own.name}.toolset") if is_search else None

@@ -96,15 +96,6 @@ class Contrast:
         is_more = all(low is None or low > 0 for low in (self.low, self.worst_low))
         return self.verdict is Verdict.NO_REGRESSION and (self.adjusted_p or 0.0) < SIGNIFICANT and is_more
 
-    @property
-    def is_held_back(self) -> bool:
-        """Whether its interval alone shows a loss, but not the p value adjusted over all verdicts, by which the verdict
-        goes.
-        """
-        p = self.adjusted_p
-        is_loss = self.high is not None and self.high < 0 and p is not None and p >= SIGNIFICANT
-        return is_loss and self.verdict is Verdict.INSUFFICIENT_DATA
-
 
 @dataclass(frozen=True, slots=True)
 class Flip:

@@ -94,6 +94,6 @@ def test_the_conclusions_name_ties_and_what_would_decide() -> None:
     said = list(conclusions(ranked()))
     assert said[0] == "Most accurate as measured: big with full, right in 80.0% of 400 cases."
     assert said[2] == "These cases cannot tell it from big · loadout."
-    assert any(line.startswith("To rank") and "$" in line for line in said)
+    assert any(line.startswith("About") and "$" in line for line in said)
     assert next(iter(ranking_table(ranked()).rows)).label == "big · full"
     assert ranking_data(ranked())["arms"][1]["standing"] == "as_good"
