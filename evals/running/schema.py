@@ -192,15 +192,19 @@ _REQUESTS_VIEW = _VIEW.format("requests", "")
 _PROBE_VIEWS = _VIEW.format("probe_checks", "") + _VIEW.format("probe_requests", "")
 _RANK_VIEW = _VIEW.format("trials", "NULL AS rank, NULL AS same_as, '' AS exchange,")
 _RESPONSES_IN_MEMORY = _RESPONSES.replace("CREATE TABLE", "CREATE TEMP TABLE")
+_EXCHANGE_VIEW = "CREATE TEMP VIEW trials AS SELECT *, '' AS exchange FROM main.trials;\n"
 _NOTES_IN_MEMORY = _NOTES.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _IN_MEMORY: Mapping[int, str] = MappingProxyType(
     {
         3: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _NOTES_IN_MEMORY,
         4: _RESPONSES_IN_MEMORY + _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
         5: _RANK_VIEW + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
-        6: _VIEW.format("trials", "NULL AS same_as, '' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
+        6: _VIEW.format("trials", "NULL AS same_as, '' AS exchange,")
+        + _REQUESTS_VIEW
+        + _PROBE_VIEWS
+        + _NOTES_IN_MEMORY,
         7: _VIEW.format("trials", "'' AS exchange,") + _REQUESTS_VIEW + _PROBE_VIEWS + _NOTES_IN_MEMORY,
-        8: "CREATE TEMP VIEW trials AS SELECT *, '' AS exchange FROM main.trials;\n" + _NOTES_IN_MEMORY,
+        8: _EXCHANGE_VIEW + _NOTES_IN_MEMORY,
         9: _NOTES_IN_MEMORY,
     }
 )
