@@ -196,7 +196,7 @@ class _RowReader:
         if self.is_tool(bare) or (name not in _SAID and len(bare.split()) == 1 and "(" not in bare):
             arguments = next((row[each] for each in _ARGUMENTS if row.get(each) not in (None, "")), None)
             return self._read_calls([bare if arguments is None else {"name": bare, "arguments": arguments}], row)
-        if (calls := python_calls(bare)) is not None or all(map(self.is_tool, parts)):
+        if (calls := python_calls(bare, _read_value)) is not None or all(map(self.is_tool, parts)):
             return self._read_calls(parts if calls is None else calls, row)
         self.report.note(WORDS)
         return self._read_calls([], row, text)
@@ -234,13 +234,17 @@ def _read_replies(value: Mapping[str, Any] | list[Any]) -> Answer | None:
 
 
 def _read_value(node: ast.expr) -> Any:
-    """A value of an argument; what is no literal is its own text, as the leaderboard has it."""
-    if isinstance(node, ast.List | ast.Tuple):
+    """A value of an argument; what JSON has no literal for is its own text, as the leaderboard has it."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return [_read_value(each) for each in node.elts]
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return ast.unparse(node)
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {"" if key is None else str(_read_value(key)): _read_value(value) for key, value in pairs}
+    with suppress(ValueError):
+        value = ast.literal_eval(node)
+        if value is None or isinstance(value, str | int | float):
+            return value
+    return ast.unparse(node)
 
 
 def _fields(data: Any) -> dict[str, Any]:

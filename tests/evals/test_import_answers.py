@@ -417,6 +417,14 @@ def test_the_leaderboards_texts_are_calls_only_where_no_row_has_functions(datase
     assert (outcomes(run)["changed"], outcomes(run)["push"]) == ("correct", "correct")
 
 
+def test_a_value_that_json_cannot_have_is_its_own_text(dataset: str) -> None:
+    said = "[push.commits(force=..., to={b'x', 2j}, at={**where, 1: (y, -1.5)})]"
+    run = import_rows([{"id": "push", "result": said}], dataset)
+    ((name, text),) = [call[1:] for reply in read_replies(run)["push"] for call in reply["calls"]]
+    assert name == "push_commits"
+    assert json.loads(text) == {"force": "...", "to": ["b'x'", "2j"], "at": {"": "where", "1": ["y", -1.5]}}
+
+
 def test_an_imported_run_says_so_everywhere_and_nobody_is_asked(dataset: str, toolbelt: Toolbelt) -> None:
     first = import_rows(RIGHT, dataset)
     second = import_rows([{"id": "changed", "answer": "none"}, *RIGHT[1:]], dataset)
