@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Any, BinaryIO
 
 from toolbelt.catalog.tool_names import split_words
+from toolbelt.evals.cases.case import content_text
 from toolbelt.evals.cases.imports.import_report import BrokenError, ImportReport, UnmappedError
 from toolbelt.evals.cases.imports.inspect_samples import python_calls
 from toolbelt.evals.cases.imports.messages import check_messages, openai_call
@@ -173,7 +174,15 @@ class _RowReader:
             raise UnmappedError(NO_ANSWER)
         if isinstance(value, str):
             return self._read_text(value, name, row)
+        if isinstance(value, Mapping) and isinstance(calls := value.get("tool_calls"), list) and "choices" not in value:
+            return replace(self._read_calls(calls, row, content_text(value.get("content"))), is_reply="role" in value)
+        if isinstance(value, list) and value and all(map(self._is_said, value)):
+            return self._read_calls([], row, "\n".join(value))
         return _read_replies(value) or self._read_calls(value if isinstance(value, list) else [value], row)
+
+    def _is_said(self, part: Any) -> bool:
+        """Whether it is words, not the name of a tool."""
+        return isinstance(part, str) and len(part.split()) > 1 and not self.is_tool(part)
 
     def _read_calls(self, steps: Sequence[Any], row: Mapping[str, Any], text: str = "") -> Answer:
         """Calls of one reply, or a list of those of each."""
@@ -205,7 +214,7 @@ class _RowReader:
         """A text of the leaderboard's files."""
         calls: Any = None
         if self.is_prompted:
-            calls = python_calls(bare, _read_value)
+            calls = python_calls(bare, _read_value) or python_calls(f"[{bare}]", _read_value)
             if calls is None and isinstance(written := unpacked(bare), list | dict):
                 calls = written.get("tool_calls", [written]) if isinstance(written, dict) else written
         if calls and all(isinstance(call, Mapping) for call in calls):

@@ -417,6 +417,18 @@ def test_the_leaderboards_texts_are_calls_only_where_no_row_has_functions(datase
     assert (outcomes(run)["changed"], outcomes(run)["push"]) == ("correct", "correct")
 
 
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ('\n{"tool_calls": [{"name": "push.commits", "arguments": {"force": false}}]}', "correct"),
+        ("push.commits(force=False), push.commits(force=False)", "extra_call"),
+        (["I would rather talk about it.\n"], "missing_call"),
+    ],
+)
+def test_models_of_the_leaderboard_write_calls_in_their_own_ways(said: Any, outcome: str, dataset: str) -> None:
+    assert outcomes(import_rows([{"id": "push", "result": said}], dataset)) == {"push": outcome}
+
+
 def test_a_value_that_json_cannot_have_is_its_own_text(dataset: str) -> None:
     said = "[push.commits(force=..., to={b'x', 2j}, at={**where, 1: (y, -1.5)})]"
     run = import_rows([{"id": "push", "result": said}], dataset)
