@@ -10,7 +10,7 @@ STORY ?= full,loadout,tiered,dynamic,oracle+9
 TOOLSETS ?= full,loadout,loadout:*,tiered,dynamic,oracle,oracle+4,oracle+9,oracle+19,oracle+49,oracle+99
 
 .DEFAULT_GOAL := help
-.PHONY: help install eval eval-all test lint types unit bench docs real servers laws images search-page search-projects simulate gate baseline rivals format lock build clean lowest newest
+.PHONY: help install eval eval-all test lint types unit bench docs real servers laws images search-page gate-page search-projects simulate gate baseline rivals format lock build clean lowest newest
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ laws: $(READY)  ## Test the properties alone, with 1,000 examples instead of 50
 
 search-page: $(READY)  ## The measured tables and the picture of docs/search.md; ten minutes
 	@nice $(BIN)/python -m tests.evals.search.page
+
+gate-page: $(READY)  ## The measured tables of docs/ci.md on the gate without a model; ten minutes
+	@nice $(BIN)/python -m tests.catalog.gate.page
 
 search-projects: $(READY)  ## pydantic-ai's and FastMCP's own search against the presets of that name; 200 MB in build/search
 	$(PYTHON) -m venv build/search

@@ -17,7 +17,7 @@ from toolbelt.command.groups import SectionedCommand, examples
 from toolbelt.command.options import Choice, option
 from toolbelt.command.project import ProjectOptions, project_options
 from toolbelt.command.servers import changes_data
-from toolbelt.errors import ToolbeltError
+from toolbelt.errors import InvalidFileError, ToolbeltError
 from toolbelt.evals.cli.files import keep_apart
 from toolbelt.evals.cli.gate import write_reports
 from toolbelt.evals.cli.options import FiniteRange, notify_environment
@@ -153,7 +153,17 @@ def gate(
 def _open_old(reference: str, project: Project) -> CatalogFile:
     """What is there by that name, else a revision of git."""
     if os.path.lexists(reference) or find_shipped_catalog(reference) is not None:
-        return open_catalog(reference)
+        try:
+            return open_catalog(reference)
+        except InvalidFileError:
+            from toolbelt.evals.analysis.evidence.baseline_reader import is_baseline  # numpy
+
+            if is_baseline(Path(reference)):
+                raise ToolbeltError(
+                    f"{reference} is a baseline of `eval gate`, which has digests of definitions alone; name a git "
+                    "revision, or a catalog that was kept."
+                ) from None
+            raise
     file = project.catalog_file
     if file.is_shipped:
         raise ToolbeltError(

@@ -100,6 +100,13 @@ def test_no_such_revision(toolbelt: Toolbelt, repository: Path, old: str) -> Non
     assert toolbelt("catalog", "gate", "--", old).code == 2
 
 
+def test_a_baseline_of_an_eval_has_no_definitions(toolbelt: Toolbelt, repository: Path) -> None:
+    (repository / "b.json").write_text('{\n  "schema": "toolbelt.baseline/1"}')
+    ran = toolbelt("catalog", "gate", "b.json")
+    assert ran.code == 2
+    assert mentions(ran.err, "digests", "git revision")
+
+
 def test_a_shipped_catalog_has_no_revisions(toolbelt: Toolbelt, project: Path) -> None:
     ran = toolbelt("catalog", "gate", "HEAD")
     assert ran.code == 2

@@ -58,7 +58,8 @@ class Pair(NamedTuple):
     @property
     def is_held_out(self) -> bool:
         """Whether the package is of the part that is reported."""
-        return bool(hashlib.sha256(self.package.partition(":")[2].encode()).digest()[0] % 2)
+        name = self.package.partition(":")[2].replace("/", "+")
+        return bool(hashlib.sha256(name.encode()).digest()[0] % 2)
 
 
 def read_pairs() -> list[Pair]:

@@ -384,6 +384,38 @@ def test_X3_the_recorded_responses_of_the_base_branch_answer_without_a_key(
     assert recorded.read_bytes() == (report / "responses.jsonl").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [({}, 1), ({"catalog_gate_arguments": "--allow description-lost"}, 0), ({"catalog_gate": "false"}, 0)],
+    ids=["worse", "allowed", "off"],
+)
+def test_tools_that_became_worse_fail_although_the_cases_pass(world: World, inputs: dict[str, str], code: int) -> None:
+    git = ["git", "-C", str(world.folder)]
+    subprocess.run([*git, "init", "-q", "-b", "main"], check=True, timeout=60)
+    subprocess.run([*git, "remote", "add", "origin", str(world.folder)], check=True, timeout=60)
+    (world.folder / ".gitignore").write_text("home\n*.db*\n.toolbelt\n")
+    _commit(world.folder, "base")
+    subprocess.run([*git, "checkout", "-qb", "change"], check=True, timeout=60)
+    file = world.folder / "office" / "catalog.json"
+    data = json.loads(file.read_text())
+    for plugin in data["plugins"]:
+        for tool in plugin["tools"]:
+            tool["description"] = "Does it."
+    file.write_text(json.dumps(data))
+    job = world.job({**PULL_REQUEST, "base_ref": "main"}, **inputs)
+    assert job.run() == code, job.output
+    assert job.value("steps.gate.outputs.verdict") == "no_regression"
+    report = Path(job.value("steps.check.outputs.report"))
+    assert (report / "catalog.md").exists() is ("catalog_gate" not in inputs)
+    assert ("lost its words" in (report / "comment.md").read_text()) is ("catalog_gate" not in inputs)
+
+
+def test_a_base_branch_without_a_catalog_is_a_warning(world: World) -> None:
+    job = world.job({**PULL_REQUEST, "base_ref": "main"})
+    assert job.run() == 0, job.output
+    assert "::warning::The tools were not compared" in job.output
+
+
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="there is no shellcheck")
 @pytest.mark.parametrize("step", SCRIPTS, ids=lambda step: str(step["name"]))
 def test_shellcheck_finds_nothing(step: dict[str, Any]) -> None:

@@ -15,19 +15,17 @@ from toolbelt.catalog.tool import Tool
 KEPT = 0.34
 """Share of the words beyond its name that a description keeps at the least, or has in new ones."""
 ENOUGH = 6
-"""Words beyond the name from which on a short description is short, not empty."""
+"""Words from which on a description may be shorter than it was."""
 SPECIFIC = 0.2
 """Share of a catalog's descriptions; a word of more of them does not say what one tool is about."""
 ALIKE = 0.8
 """Cosine of the words of two descriptions, weighted by how few tools have them."""
 RIVAL = 0.9
 """Score of another tool by that of the tool whose description is searched for."""
-AGREEING = 2
-"""Measures of three that must find two tools alike."""
 HALF = 0.5
 """Share of its words that a description keeps to be about the same tool, whatever its words."""
-DESCRIPTION = "description"
-"""The measure that finds the same words in two descriptions."""
+CONTAINED, DESCRIPTION = "contained", "description"
+"""The measures that find no word of its own in a description, and the same words in two."""
 _FEW = 2
 
 
@@ -96,7 +94,8 @@ class Wording:
         if not after.described:
             return bool(before.described)
         own_before, own_after = before.described - before.named, after.described - after.named
-        if len(own_before) >= _FEW and len(own_after) < min(KEPT * len(own_before), ENOUGH):
+        is_short = len(after.described) < ENOUGH and len(own_after) < KEPT * len(own_before)
+        if is_short and len(own_before) >= _FEW:
             return True
         if len(after.described & before.described) >= HALF * len(before.described):
             return False
@@ -115,22 +114,21 @@ class Wording:
         return math.sqrt(self._square(stems))
 
     def find_alike(self, tool_id: str) -> Mapping[str, tuple[str, ...]]:
-        """The tools that several measures find like a tool, each with these."""
+        """The tools that a tool can hardly be told from, each with the measures that find so.
+
+        One of the two descriptions has no word that the other tool has nowhere, and another measure agrees.
+        """
         words = self.words[tool_id]
         found: dict[str, tuple[str, ...]] = {}
         for other, theirs in self.words.items():
             if other == tool_id or not (words.described and theirs.described):
                 continue
-            measures = []
+            if not (words.is_in(theirs) or theirs.is_in(words)):
+                continue
             if self.cosine(words.described, theirs.described) >= ALIKE:
-                measures.append(DESCRIPTION)
-            if words.is_in(theirs) or theirs.is_in(words):
-                measures.append("contained")
-            # Searching takes longest, so it comes last, and only where it decides.
-            if len(measures) == AGREEING - 1 and (self._is_rival(tool_id, other) or self._is_rival(other, tool_id)):
-                measures.append("words-ranker")
-            if len(measures) >= AGREEING:
-                found[other] = tuple(measures)
+                found[other] = (CONTAINED, DESCRIPTION)
+            elif self._is_rival(tool_id, other) or self._is_rival(other, tool_id):
+                found[other] = (CONTAINED, "words-ranker")
         return found
 
     def _is_rival(self, other: str, tool_id: str) -> bool:
