@@ -170,6 +170,12 @@ def _open_old(reference: str, project: Project) -> CatalogFile:
             f"The present catalog is {file.catalog.name}, which is shipped, so {reference!r} cannot be a revision of "
             "it; name the project's own with --catalog, or `catalog` in toolbelt.yaml."
         )
+    if ":" not in reference and (file.source.endswith(".py") or not Path(file.source).exists()):
+        raise ToolbeltError(
+            f"{file.source} is Python code, of which no earlier version is run. Keep its tools in a file that is "
+            f"committed, and name that: toolbelt catalog import {file.source} -o tools.json; "
+            f"toolbelt catalog gate {reference}:tools.json"
+        )
     return open_catalog_at(reference, Path(file.source))
 
 
