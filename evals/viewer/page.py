@@ -98,7 +98,7 @@ def write_page(
             "epochs": epoch_lines(summary),
             "outcomes": outcomes,
             "outcome_rows": [outcome_row(arm, outcomes) for arm in summary.arms],
-            "first_picture": "".join(render_html([picture]) for picture in pictures if picture.name == _FIRST_PICTURE),
+            "first_pictures": [render_html([picture]) for picture in pictures if picture.name == _FIRST_PICTURE],
             "pictures": [
                 render_html([picture]) for picture in pictures if picture.name not in (PICTURE, _FIRST_PICTURE)
             ],

@@ -89,7 +89,7 @@ def next_links(
         places = {(arm.model, arm.toolset, arm.variant): place for place, arm in enumerate(summary.arms)}
         if pair is not None and pair.flips:
             cases = plural(pair.flip_counts.total, "case")
-            text = f"the {cases} on which {pair.new.toolset} and {pair.old.toolset} differ"
+            text = f"the {cases} on which {pair.new.toolset_label} and {pair.old.toolset_label} differ"
             links.append(
                 {"href": f"#from={places[pair.old.key]}&to={places[pair.new.key]}", "text": text, "is_live": True}
             )

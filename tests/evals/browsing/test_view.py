@@ -312,6 +312,8 @@ def test_a_bundle_is_read_from_its_files(bundle: Path, browser: Browser) -> None
         page.click("#runs tbody tr:first-child a")
         page.wait_for_selector("html[data-ready]", state="attached")
         assert "Note on this run: Before" in page.inner_text("main")
+        assert page.locator(".first-picture img").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= 500
     assert said == []
 
 
