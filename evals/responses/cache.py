@@ -19,7 +19,14 @@ from toolbelt.errors import StorageError, ToolbeltError
 from toolbelt.evals.responses.response import Payment, RecordedResponse, format_response, parse_response
 from toolbelt.sources import refuse_special
 from toolbelt.stores.files import make_folder
-from toolbelt.stores.sqlite_files import READ_ONLY, describe_disk_error, find_identity, raise_file_error, transaction
+from toolbelt.stores.sqlite_files import (
+    READ_ONLY,
+    create_private,
+    describe_disk_error,
+    find_identity,
+    raise_file_error,
+    transaction,
+)
 
 VERSION = 1
 """Version of the table. A file of another version is refused, never changed."""
@@ -164,6 +171,7 @@ class ResponseCache:
             ) from None
 
     def _connect_to_write(self) -> sqlite3.Connection:
+        create_private(self._place)  # it holds prompts and answers
         return sqlite3.connect(self._place, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _connect_to_read(self) -> sqlite3.Connection:

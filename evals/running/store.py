@@ -39,7 +39,13 @@ from toolbelt.evals.running.run_names import LATEST, draw_id
 from toolbelt.evals.running.schema import connect, create_tables
 from toolbelt.sources import refuse_special
 from toolbelt.stores.files import make_folder
-from toolbelt.stores.sqlite_files import describe_disk_error, find_identity, raise_file_error, transaction
+from toolbelt.stores.sqlite_files import (
+    create_private,
+    describe_disk_error,
+    find_identity,
+    raise_file_error,
+    transaction,
+)
 
 DEFAULT_FILE = Path(".toolbelt") / "runs.db"
 NOTHING_RUN = "Nothing has been run here yet: toolbelt eval run"
@@ -109,6 +115,7 @@ class RunStore:
             make_folder(path.parent)
             with contextlib.suppress(FileNotFoundError, ValueError):
                 refuse_special(path)
+            create_private(path)  # it holds prompts and answers
             self.connection = connect(path.absolute())
         except (OSError, sqlite3.Error) as error:
             raise StorageError(f"Cannot open {str(path)!r}: {describe_disk_error(error)}.") from None

@@ -13,7 +13,7 @@ from toolbelt.providers.chat import Failure, ModelError
 from toolbelt.providers.direct_answers import NotAnAnswer, has_error, read_body
 from toolbelt.providers.endpoints import Endpoint
 from toolbelt.providers.known_keys import find_secrets
-from toolbelt.providers.provider_errors import make_answer_error
+from toolbelt.providers.provider_errors import make_answer_error, remove_secrets
 from toolbelt.providers.timed_calls import TimedCalls
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class DirectHttp:
         async with session.post(self._url, data=body, headers=self._headers, **self._proxy) as response:
             for redirect in response.history:
                 if redirect.status in _LOSES_THE_BODY:
-                    place = redirect.headers.get("Location", "another address")
+                    place = remove_secrets(
+                        redirect.headers.get("Location", "another address"), find_secrets(os.environ)
+                    )
                     raise ModelError(
                         Failure.BAD_REQUEST,
                         f"The server redirects to {place} in a way that loses the request: give that as the API base.",

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.providers.known_keys import PLACEHOLDER_KEY
+from toolbelt.providers.known_keys import PLACEHOLDER_KEY, remember_address
 from toolbelt.providers.litellm_table import ModelTable, find_litellm_file
 from toolbelt.providers.model_facts import find_facts
 from toolbelt.providers.provider_names import find_provider, is_provider
@@ -353,7 +353,8 @@ def check_name(name: str) -> None:
 
 def check_address(api_base: str) -> None:
     """Raises `ToolbeltError` for what cannot be the address of an API."""
-    shown = visible(api_base)
+    remember_address(api_base)
+    shown = visible(without_secrets(api_base) or "")
     try:
         parts = urlsplit(api_base)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", api_base)

@@ -42,6 +42,15 @@ def is_sqlite_file(path: Path) -> bool:
     return True
 
 
+def create_private(path: Path) -> None:
+    """Make a file that nobody else may read, for SQLite to fill; its log gets the same mode.
+
+    One that is there stays as it is. Why it cannot be made, SQLite says when it opens it.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All that is written inside is stored at the end, or nothing of it."""

@@ -17,6 +17,7 @@ from toolbelt.errors import NotFoundError, StorageError, ToolbeltError
 from toolbelt.evals.cases.case import Case
 from toolbelt.evals.conversation import Reply, ToolUse
 from toolbelt.evals.offers import Offer
+from toolbelt.evals.responses.cache import ResponseCache
 from toolbelt.evals.running.records import Attempts, RequestRecord, TrialRecord
 from toolbelt.evals.running.schema import TABLES
 from toolbelt.evals.running.store import RunStore
@@ -275,3 +276,13 @@ def test_a_file_that_is_only_to_be_read_is_read_where_no_log_can_be_opened() -> 
         [refused] = read()
         path.parent.chmod(0o755)
         assert "cannot be used: " in refused
+
+
+def test_what_holds_prompts_is_for_its_owner_alone_and_a_file_that_was_shared_stays_so(tmp_path: Path) -> None:
+    with ResponseCache(tmp_path / "cache.db") as cache:
+        RunStore(tmp_path / "runs.db").connection.close()
+        assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}, cache
+    shared = tmp_path / "runs.db"
+    shared.chmod(0o644)
+    RunStore(shared).connection.close()
+    assert shared.stat().st_mode & 0o777 == 0o644

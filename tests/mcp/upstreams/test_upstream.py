@@ -3,8 +3,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Coroutine
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -12,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from tests.mcp.small import small_server
 from tests.servers.mcp_running import everything_stdio
 from tests.servers.mcp_small import DEFINITIONS
+from toolbelt.mcp.upstreams.transports import make_mask
 from toolbelt.mcp.upstreams.upstream import Upstream, UpstreamError, UpstreamLimits, UpstreamStatus
 from toolbelt.servers.spec import ServerSpec, Transport
 
@@ -131,6 +134,16 @@ def test_a_program_that_is_not_there_is_reported() -> None:
             await Upstream(missing, limits=QUICK).start()
 
     run(scenario())
+
+
+def test_M1_values_that_a_server_or_a_transport_repeats_are_masked_in_every_form() -> None:
+    url = "http://canary-user:canary1password@127.0.0.1/mcp?key=canary2%2Fof%2Fthe%2Fquery"
+    server = ServerSpec("s", Transport.HTTP, url=url, headers={"Authorization": "Bearer canary3-of-a-header"})
+    mask = make_mask(server)
+    for secret in ("canary-user:canary1password", "canary1password", "canary2/of/the/query", "canary3-of-a-header"):
+        for form in (secret, quote(secret, safe=""), b64encode(secret.encode()).decode(), secret.encode().hex()):
+            assert form.rstrip("=") not in mask(f"refused {form}, as {url}")
+    assert mask("refused") == "refused"
 
 
 def test_M1_values_that_a_server_prints_are_masked_in_the_log() -> None:

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.configs.variables import AskInput, resolve
 from toolbelt.mcp.sync.sync import Listing, ServerStatus
-from toolbelt.mcp.upstreams.transports import Startable
+from toolbelt.mcp.upstreams.transports import Startable, make_mask
 from toolbelt.mcp.upstreams.upstream import Upstream, UpstreamLimits, UpstreamStatus
 from toolbelt.servers.spec import ServerSpec
 
@@ -90,7 +90,7 @@ async def _ask(server: Startable, timeout_seconds: float) -> Listing:
     except TimeoutError:
         error = f"did not answer within {timeout_seconds:g} s"
     except MCPError as problem:
-        error = f"answered with an error: {problem}"
+        error = make_mask(server)(f"answered with an error: {problem}")
     except ToolbeltError as problem:
         error = str(problem).removeprefix(f"server {server.name!r} ")
         if upstream.status is UpstreamStatus.NEEDS_LOGIN:

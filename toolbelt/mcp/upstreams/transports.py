@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
+from urllib.parse import parse_qsl, urlsplit
 
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 
@@ -17,6 +18,7 @@ from toolbelt.mcp.upstreams.logins import LoginStore
 from toolbelt.mcp.upstreams.mending import mend_response
 from toolbelt.mcp.upstreams.orphans import OrphanWatch
 from toolbelt.mcp.upstreams.processes import ProcessLimits, ServerProcess
+from toolbelt.providers.known_keys import secret_forms
 from toolbelt.servers.spec import Transport
 
 _MESSAGE_BYTES = ProcessLimits.message_bytes
@@ -51,15 +53,17 @@ class Startable(Protocol):
     def headers(self) -> Mapping[str, str]: ...  # noqa: D102
 
 
-def _masking(log: Callable[[str], None], server: Startable) -> Callable[[str], None]:
-    """The log without values of variables and headers, which a server may print (rule M1)."""
+def make_mask(server: Startable) -> Callable[[str], str]:
+    """Takes values of variables, headers and the address out of a text, which a server may repeat (rule M1)."""
     values = [*server.env.items(), *server.headers.items()]
     parts = {part for name, value in values if not changes_what_runs(name) for part in (value, *value.split())}
-    secrets = sorted((part for part in parts if len(part) >= _SHORTEST_SECRET), key=len, reverse=True)
-    if not secrets:
-        return log
-    pattern = re.compile("|".join(map(re.escape, secrets)))
-    return lambda line: log(pattern.sub(HIDDEN, line))
+    with contextlib.suppress(ValueError):  # no address, of which its transport complains
+        address = urlsplit(server.url)
+        login = f"{address.username}:{address.password}" if address.password else address.username or ""
+        parts |= {value for _, value in parse_qsl(address.query)} | {address.password or "", login}
+    forms = {form for part in parts if len(part) >= _SHORTEST_SECRET for form in secret_forms(part)}
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+    return lambda text: pattern.sub(HIDDEN, text) if forms else text
 
 
 class ServerTransport:
@@ -77,7 +81,8 @@ class ServerTransport:
     def __init__(self, server: Startable, log: Callable[[str], None], orphans: OrphanWatch | None = None) -> None:
         self.needs_login = False
         self._server = server
-        self._log = _masking(log, server)
+        mask = make_mask(server)
+        self._log: Callable[[str], None] = lambda line: log(mask(line))
         self._orphans = orphans
         self._process: ServerProcess | None = None
 

@@ -20,7 +20,7 @@ from toolbelt.errors import ToolbeltError
 from toolbelt.mcp.upstreams.idleness import Idleness
 from toolbelt.mcp.upstreams.mending import UNREADABLE_ANSWER, left_out
 from toolbelt.mcp.upstreams.orphans import OrphanWatch
-from toolbelt.mcp.upstreams.transports import ServerTransport, Startable
+from toolbelt.mcp.upstreams.transports import ServerTransport, Startable, make_mask
 from toolbelt.mcp.upstreams.wire import CLIENT_INFO, Params, PeerHandlers, Wire, find_header_maps, negotiate, stamp
 from toolbelt.servers.spec import Transport
 from toolbelt.text import visible
@@ -357,11 +357,8 @@ class Upstream:
             while isinstance(cause, BaseExceptionGroup):
                 cause = cause.exceptions[0]
             late = isinstance(cause, TimeoutError) and not str(cause)
-            failure = (
-                f"did not answer within {self._limits.start:g} s"
-                if late
-                else f"failed: {str(cause) or type(cause).__name__}"
-            )
+            what = make_mask(self.server)(str(cause)) or type(cause).__name__
+            failure = f"did not answer within {self._limits.start:g} s" if late else f"failed: {what}"
         finally:
             if hint := self._transport.login_hint if self._transport is not None else "":
                 status, failure = UpstreamStatus.NEEDS_LOGIN, hint
