@@ -203,6 +203,7 @@ FREE = {
     "suite": "the arms are compared",
     "shard": "it is what differs; the number of shards is compared",
     "decision": "a shard cannot have one",
+    "imported": "imported answers are of no shard",
     "api_base": "a model may be asked at several places; who answered is compared",
 }
 """The settings that need not be the same, and why."""
