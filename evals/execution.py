@@ -21,7 +21,7 @@ from toolbelt.evals.running.plan import Plan, RunSettings
 from toolbelt.evals.running.runner import Engine, Runner, RunWatcher, run_to_end
 from toolbelt.evals.running.store import DEFAULT_FILE, RunStore
 from toolbelt.evals.setup.arm_notes import find_shortfalls, find_unfit
-from toolbelt.evals.setup.arms import PreparedArm, prepare_arms, refuse_unknown_choice
+from toolbelt.evals.setup.arms import PreparedArm, list_counting, prepare_arms, refuse_unknown_choice
 from toolbelt.evals.setup.asking import ExecutionOptions, open_process_engine
 from toolbelt.evals.setup.default_dataset import explain_mismatch, note_other_catalog
 from toolbelt.evals.setup.inputs import ChosenCases, RunInputs, open_inputs
@@ -100,7 +100,7 @@ def _start(request: RunRequest, options: ExecutionOptions, reporter: EvalReporte
         write_catalog(inputs.catalog, str(copy))
         plan = replace(plan, catalog=str(copy.absolute()))
     with RunStore(request.store) as store:
-        run = store.create(plan, [arm.renderer.tokenizer for arm in arms])
+        run = store.create(plan, list_counting(plan, arms))
         try:
             return _execute(store, run, inputs, plan, arms, options, reporter, started)
         except ToolbeltError:  # such as no scheduler, or a baseline of other cases

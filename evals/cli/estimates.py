@@ -62,9 +62,9 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate]) -> tuple[Block, ...]:
                 Span(Arm(arm.model, arm.toolset, arm.variant).shown),
                 Count(arm.trials),
                 Count(arm.requests),
-                Tokens(arm.prompt_tokens),
-                Tokens(arm.definition_tokens),
-                Tokens(arm.completion_tokens),
+                Tokens(arm.prompt_tokens, is_estimate=True),
+                Tokens(arm.definition_tokens, is_estimate=arm.token_error > 0),
+                Tokens(arm.completion_tokens, is_estimate=True),
                 Span(format_estimate(arm.cost_usd)),
             ),
         )
@@ -86,6 +86,7 @@ def estimate_view(plan: Plan, arms: Sequence[ArmEstimate]) -> tuple[Block, ...]:
         *([] if plan.decision is None else [Note(_describe_looks(plan.decision, plan.cases))]),
         *unasked,
         *([Note(_OTHERWISE)] if unasked else []),
+        *map(Note, _describe_unsure(arms)),
         Note(how, Tone.FAINT),
     )
 
@@ -108,6 +109,21 @@ def _not_asked(arms: Sequence[ArmEstimate]) -> Iterator[str]:
             names = [Arm(arm.model, arm.toolset, arm.variant).shown for arm in unasked]
             which = f"Of {names[0]}: " if len(names) > 1 else ""
             yield f"Not asked of {model}: {trials} with {', '.join(names)}. {which}{unasked[0].reason}"
+
+
+def _describe_unsure(arms: Sequence[ArmEstimate]) -> Iterator[str]:
+    """By how much tokens may be wrong, and what is not among them."""
+    errors: dict[float, list[str]] = {}
+    for model, error in {arm.model: arm.token_error for arm in arms}.items():
+        errors.setdefault(error, []).append(model)
+    errors.pop(0.0, None)
+    if shares := ", ".join(f"{error:.0%} ({', '.join(models)})" for error, models in sorted(errors.items())):
+        yield (
+            f"Tokens of definitions may be wrong by {shares}. To measure what they come to, after a run: "
+            "toolbelt model calibrate"
+        )
+    if reasoning := list(dict.fromkeys(arm.model for arm in arms if arm.reasons)):
+        yield f"Not included: what {', '.join(reasoning)} may reason before an answer, which is billed as answers are."
 
 
 def _describe_shared(arms: Sequence[ArmEstimate]) -> Iterator[str]:

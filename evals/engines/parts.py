@@ -38,7 +38,7 @@ from toolbelt.evals.running.plan import Plan
 from toolbelt.evals.running.records import TrialRecord
 from toolbelt.evals.running.runner import Runner, run_to_end
 from toolbelt.evals.running.store import RunStore
-from toolbelt.evals.setup.arms import PreparedArm, prepare_arms
+from toolbelt.evals.setup.arms import PreparedArm, list_counting, prepare_arms
 from toolbelt.evals.setup.asking import ExecutionOptions, open_process_engine
 from toolbelt.evals.setup.inputs import ChosenCases, RunInputs, open_inputs
 from toolbelt.evals.setup.reporting import CallbackReporter
@@ -229,7 +229,7 @@ def _begin(store: RunStore, opened: _Opened, chunk: Chunk) -> None:
     setup = opened.setup
     with store.guarded(), transaction(store.connection):
         if not store.connection.execute("SELECT 1 FROM runs").fetchone():
-            store.insert_run(setup.run, datetime.now(UTC), setup.plan, [arm.renderer.tokenizer for arm in opened.arms])
+            store.insert_run(setup.run, datetime.now(UTC), setup.plan, list_counting(setup.plan, opened.arms))
             for table, rows in chunk.earlier.items():
                 marks = ", ".join("?" * len(rows[0]))
                 store.connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)  # noqa: S608

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from toolbelt.evals.offers import Offer
 from toolbelt.loadouts.fit import FitReason, FitVerdict, ModelFit
 from toolbelt.loadouts.fit_text import describe_fit_reason
-from toolbelt.models.token_rates import find_rate
+from toolbelt.models.token_rates import TokenRate, find_rate, read_rate
 from toolbelt.views.json_values import Count, described
 
 
@@ -29,9 +29,12 @@ class ModelLimits:
     )
     tool_calling: bool | None = field(default=None, metadata=described("whether it calls tools; null if unknown"))
 
-    def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "") -> ModelFit:
-        """Compare a number of tools, and our count of their definitions as they are sent, with the model's limits."""
-        rate = find_rate(model).of_sent()
+    def fit(self, model: str, tokens: int, tools: int, tokenizer: str = "", rate: TokenRate | None = None) -> ModelFit:
+        """Compare a number of tools, and our count of their definitions, with the model's limits.
+
+        Without a rate, as in runs of earlier versions, the count is of the definitions as they are sent.
+        """
+        rate = rate or find_rate(model).of_sent()
         return ModelFit(
             model=model,
             context_window=self.context_window,
@@ -49,7 +52,7 @@ class ModelLimits:
         """Whether a prompt leaves room for an answer; true where the window is unknown."""
         return self.context_window is None or tokens + (self.output_reserve or 0) < self.context_window
 
-    def find_overflow(self, model: str, offer: Offer) -> ModelFit | None:
+    def find_overflow(self, model: str, offer: Offer, rate: TokenRate | None = None) -> ModelFit | None:
         """The fit of an offer that overflows: the prompt is too long, or there are too many tools.
 
         The flag `tool_calling` is ignored: tables of models are often wrong about it, and the model's answer shows it.
@@ -57,7 +60,7 @@ class ModelLimits:
         Returns:
             `None` if the offer can be sent, or if nothing is known.
         """
-        fit = replace(self.fit(model, offer.tokens, len(offer.tools)), tool_calling=None)
+        fit = replace(self.fit(model, offer.tokens, len(offer.tools), rate=rate), tool_calling=None)
         return fit if fit.verdict is FitVerdict.REFUSES else None
 
 
@@ -73,10 +76,12 @@ class FitGuard:
     Args:
         model: Name of the model.
         limits: Its limits.
+        rate: What our count comes to in its prompt.
     """
 
-    def __init__(self, model: str, limits: ModelLimits) -> None:
+    def __init__(self, model: str, limits: ModelLimits, rate: TokenRate | None = None) -> None:
         self._model = model
+        self._rate = rate
         self._limits = limits
         self._checked: WeakKeyDictionary[Offer, ModelFit | None] = (
             WeakKeyDictionary()
@@ -85,7 +90,7 @@ class FitGuard:
     def find_overflow(self, offer: Offer) -> ModelFit | None:
         """The fit of an offer that overflows; `None` if it can be sent, or if nothing is known."""
         if offer not in self._checked:
-            self._checked[offer] = self._limits.find_overflow(self._model, offer)
+            self._checked[offer] = self._limits.find_overflow(self._model, offer, self._rate)
         return self._checked[offer]
 
 
@@ -110,6 +115,11 @@ class LeftOutArm:
 def read_model_limits(plan: Mapping[str, Any]) -> dict[str, ModelLimits]:
     """The `rooms` of a stored plan."""
     return {model: ModelLimits(**limits) for model, limits in plan.get("rooms", {}).items()}
+
+
+def read_token_rates(plan: Mapping[str, Any]) -> dict[str, TokenRate]:
+    """The `token_rates` of a stored plan; runs of earlier versions have none."""
+    return {model: read_rate(rate) for model, rate in plan.get("token_rates", {}).items()}
 
 
 def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOutArm, ...]:

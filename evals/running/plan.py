@@ -11,7 +11,14 @@ from typing import Any
 
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.models.imported import ImportedFrom, read_imported
-from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_left_out, read_model_limits
+from toolbelt.evals.running.overflow import (
+    FitGuard,
+    LeftOutArm,
+    ModelLimits,
+    read_left_out,
+    read_model_limits,
+    read_token_rates,
+)
 from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.rounds import Decision, read_decision
 from toolbelt.evals.running.shards import Shard
@@ -19,6 +26,7 @@ from toolbelt.evals.running.top_up import TopUp, read_top_up
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.models.facts import EFFORTS
+from toolbelt.models.token_rates import AS_COUNTED, TokenRate
 from toolbelt.providers.chat import Sampling
 
 
@@ -159,7 +167,7 @@ _STORED_TYPES: Mapping[str, type] = {
 }
 """Keys of a stored plan that are read without `Plan`, too, or are counted with."""
 _LEFT_OUT_IF_EMPTY = (
-    *("params", "model_facts", "toolset_notes", "toolset_systems", "system", "served", "tools"),
+    *("params", "token_rates", "model_facts", "toolset_notes", "toolset_systems", "system", "served", "tools"),
     *("shard", "shard_cases", "merged", "decision", "top_up", "imported"),
 )
 
@@ -193,6 +201,8 @@ class Plan(RunSettings):
             `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
         limits: Of each model, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
+        token_rates: By model, what our count of definitions comes to in its prompt, as known when the run began. The
+            count of a model that is not in it is taken as it is.
         params: By model, further fields of its requests, as the project states them.
         toolset_systems: By toolset that is an agent with a system prompt, that prompt, unless one was asked for.
         model_facts: By model, what is known of its name since the run began: `asked_as` where it is a label of the
@@ -222,6 +232,7 @@ class Plan(RunSettings):
     drafts: int = 0
     code: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, ModelLimits] = field(default_factory=dict)
+    token_rates: Mapping[str, TokenRate] = field(default_factory=dict)
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     toolset_systems: Mapping[str, str] = field(default_factory=dict)
     model_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -239,7 +250,7 @@ class Plan(RunSettings):
     def fit_guard(self, model: str) -> FitGuard | None:
         """The guard that refuses offers that do not fit the model; `None` where everything is sent."""
         limits = None if self.ask_anyway or self.imported else self.limits.get(model)
-        return None if limits is None else FitGuard(model, limits)
+        return None if limits is None else FitGuard(model, limits, self.token_rates.get(model))
 
     @property
     def size(self) -> int:
@@ -268,6 +279,10 @@ class Plan(RunSettings):
         """How models are asked, as far as it is not left to their providers."""
         more = {"system": self.system, "toolset_systems": self.toolset_systems, "model_params": self.params}
         return {**self.sampling.stated, **{key: value for key, value in more.items() if value}}
+
+    def rate_of(self, model: str) -> TokenRate:
+        """What our count of definitions comes to in a model's prompt."""
+        return self.token_rates.get(model, AS_COUNTED)
 
     def find_asked(self, model: str) -> str:
         """The name by which a model is asked, where `model` may be its label."""
@@ -382,6 +397,7 @@ class Plan(RunSettings):
             code=data.get("code", {}),
             suite=data.get("suite", ""),
             limits=read_model_limits(data),
+            token_rates=read_token_rates(data),
             params=data.get("params", {}),
             toolset_systems=data.get("toolset_systems", {}),
             system=data.get("system"),

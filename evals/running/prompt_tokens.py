@@ -6,10 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
+from itertools import takewhile
 
 from toolbelt.catalog.tokens import TokenCounter
 from toolbelt.evals.conversation import Conversation, Message
-from toolbelt.evals.offers import Offer
+from toolbelt.evals.offers import Offer, Offered
+from toolbelt.models.token_rates import AS_COUNTED, TokenRate
 from toolbelt.providers.chat import Usage
 
 _REMEMBERED = 4096
@@ -54,6 +56,7 @@ class Meter:
 
     Attributes:
         prompts: Counts messages.
+        rate: What our count of definitions comes to in the model's prompt.
         first_definition_tokens: Of the tools offered first, whether or not they could be sent; estimated.
         definition_tokens: Of the tools offered at each request, estimated.
         own_prompt_tokens: Messages and definitions over all requests, estimated.
@@ -67,6 +70,7 @@ class Meter:
     """
 
     prompts: PromptCounter
+    rate: TokenRate = AS_COUNTED
     first_definition_tokens: int = 0
     definition_tokens: list[int] = field(default_factory=list)
     own_prompt_tokens: int = 0
@@ -80,28 +84,30 @@ class Meter:
     def turn_away(self, offer: Offer) -> None:
         """Count an offer that cannot be sent: only its size is known, as there is no request."""
         if not self.definition_tokens:
-            self.first_definition_tokens = offer.tokens
+            self.first_definition_tokens = self._estimate(offer.tools) + offer.listed_tokens
 
     def count(self, offer: Offer, conversation: Conversation) -> int:
         """Count the next request, and return its prompt's tokens, estimated."""
+        tokens = self._estimate(offer.tools) + offer.listed_tokens
         if not self.definition_tokens:
-            self.first_definition_tokens = offer.tokens
+            self.first_definition_tokens = tokens
         self._message_tokens += self.prompts.count_latest(conversation)
-        own_tokens = offer.tokens + self._message_tokens
+        own_tokens = tokens + self._message_tokens
         if self._before is None:
             self.surfaced = offer.ids
         else:
-            self.invalidated_tokens += _invalidated(*self._before, offer)
+            self.invalidated_tokens += self._invalidated(*self._before, offer)
             self.repeated_tokens += self._before[1]
             if offer is not self._before[0]:
                 self.surfaced |= offer.ids
         self._before = (offer, own_tokens)
-        self.definition_tokens.append(offer.tokens)
+        self.definition_tokens.append(tokens)
         self.own_prompt_tokens += own_tokens
         return own_tokens
 
     def expand(self, tokens: int) -> None:
         """Add definitions that the vendor's own search put into the prompt of the request that was counted last."""
+        tokens = round(self.rate.factor * tokens)
         self.definition_tokens[-1] += tokens
         self.own_prompt_tokens += tokens
 
@@ -113,22 +119,20 @@ class Meter:
             return usages[0]
         return Usage(*(_total([getattr(usage, each.name) for usage in usages]) for each in fields(Usage)))
 
+    def _estimate(self, tools: Sequence[Offered]) -> int:
+        return self.rate.estimate(sum(offered.tokens for offered in tools), len(tools))
+
+    def _invalidated(self, before: Offer, tokens: int, now: Offer) -> int:
+        """Tokens of a prompt that stand behind the first tool in which two offers differ.
+
+        What a vendor's own search finds stands behind the messages.
+        """
+        if now is before or now.tools == before.tools or (now.beyond is not None and now.beyond is before.beyond):
+            return 0
+        unchanged = takewhile(lambda pair: pair[0] is pair[1], zip(before.tools, now.tools, strict=False))
+        return tokens - self._estimate([old for old, _ in unchanged])
+
 
 def _total(figures: Sequence[int | None]) -> int | None:
     known = [figure for figure in figures if figure is not None]
     return sum(known) if figures and len(known) == len(figures) else None
-
-
-def _invalidated(before: Offer, tokens: int, now: Offer) -> int:
-    """Tokens of a prompt that stand behind the first tool in which two offers differ.
-
-    What a vendor's own search finds stands behind the messages.
-    """
-    if now is before or now.tools == before.tools or (now.beyond is not None and now.beyond is before.beyond):
-        return 0
-    unchanged = 0
-    for old, new in zip(before.tools, now.tools, strict=False):
-        if old is not new:
-            break
-        unchanged += old.tokens
-    return tokens - unchanged

@@ -26,6 +26,7 @@ from toolbelt.evals.running.reply_faults import ReplyFault, is_truncated
 from toolbelt.evals.scoring.outcome import Ending, Outcome, Score, SelectedTool
 from toolbelt.evals.scoring.scoring import Scorer
 from toolbelt.evals.toolsets.toolset import NOTHING_FOUND, FoundTools, Toolset
+from toolbelt.models.token_rates import AS_COUNTED, TokenRate
 from toolbelt.providers.chat import TOOL_CHOICES, Failure, NotStoredError, Sampling
 from toolbelt.runtime.threads import run_in_thread
 from toolbelt.text import whole
@@ -60,6 +61,7 @@ class TrialRunner:
         fit_guard: Turns away what does not fit the model; `None` where nothing is known of it, or all is to be asked.
         now: The time, ISO 8601 in UTC.
         in_threads: Whether the toolset may have to wait for somebody, so that it is asked in threads.
+        rate: What our count of definitions comes to in the model's prompt.
         system: The system prompt of cases that have none; empty for none.
     """
 
@@ -71,6 +73,7 @@ class TrialRunner:
     sampling: Sampling = field(default_factory=Sampling)
     request_limit: int = 10
     fit_guard: FitGuard | None = None
+    rate: TokenRate = AS_COUNTED
     now: Callable[[], str] = lambda: datetime.now(UTC).isoformat(timespec="milliseconds")
     in_threads: bool = False
     system: str = ""
@@ -89,7 +92,9 @@ class TrialRunner:
         """
         renderer = self.renderer.within(case.offered)
         opening = Conversation(renderer.with_wire_names(case.with_system(self.system)), epoch=trial.epoch)
-        state = TrialState(self, case, opening, self._sampling(trial.epoch, renderer), Meter(self.prompts), renderer)
+        state = TrialState(
+            self, case, opening, self._sampling(trial.epoch, renderer), Meter(self.prompts, self.rate), renderer
+        )
         examined: tuple[FoundTools, frozenset[str]] = (NOTHING_FOUND, frozenset())
         try:
             ending, error = await state.run(trial.number, earlier or {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
@@ -100,7 +100,7 @@ def prepare_arms(
     """
     open_ranker = cache(open_ranker or partial(_open_ranker, inputs, options))  # arms share its vectors
     models = {name: opener(plan.find_asked(name), options) for name in dict.fromkeys(arm.model for arm in plan.arms)}
-    renderers = _Renderers(inputs.catalog, inputs.project.models, plan.tokenizer, plan.seed, reporter)
+    renderers = _Renderers(inputs.catalog, inputs.project.models, plan, reporter)
     notes: dict[RunNote, None] = {}  # arms of one toolset have the same
     arms = []
     for arm in plan.arms:
@@ -125,6 +125,12 @@ def embedding_options(options: ModelOptions) -> EmbeddingOptions:
     return EmbeddingOptions(
         *(options.api_base, options.timeout_seconds, options.table, options.transport, options.is_offline)
     )
+
+
+def list_counting(plan: Plan, arms: Iterable[PreparedArm]) -> list[str]:
+    """What gives the tokens of definitions of each arm: figures with the same description can be compared."""
+    counted = ((plan.rate_of(arm.arm.model), arm.renderer.tokenizer) for arm in arms)
+    return [tokenizer if rate.is_plain else str(rate) for rate, tokenizer in counted]
 
 
 def refuse_unknown_choice(arms: Sequence[PreparedArm], choice: str | None) -> None:
@@ -200,25 +206,25 @@ def _dynamic_notes(toolset: Dynamic, sampling: Sampling) -> Iterator[RunNote]:
 class _Renderers:
     """Renderers by tokenizer and variant, so that arms share them."""
 
-    def __init__(self, catalog: Catalog, models: ModelTable, tokenizer: str, seed: int, reporter: EvalReporter) -> None:
+    def __init__(self, catalog: Catalog, models: ModelTable, plan: Plan, reporter: EvalReporter) -> None:
         self._catalog = catalog
         self._models = models
-        self._tokenizer = tokenizer
-        self._seed = seed
+        self._plan = plan
         self._reporter = reporter
         self._renderers: dict[tuple[str, str, tuple[tuple[str, Tool], ...], str], ToolRenderer] = {}
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, model: str) -> TokenCounter:
-        name = find_tokenizer(model, self._models) or self._tokenizer
+        name = find_tokenizer(model, self._models) or self._plan.tokenizer
         if name not in self._counters:
             self._counters[name] = make_counter(name)
             self._counters[name].count(["a"])  # its vocabulary takes a second to load: not in the middle of a run
         return self._counters[name]
 
     def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> ToolRenderer:
-        counter, form = self.counter(model), self._models.find_form(model)
-        presentation = make_presentation(variant, self._catalog, self._seed)
+        counter = self.counter(model)
+        form = self._plan.rate_of(model).form or self._models.find_form(model)
+        presentation = make_presentation(variant, self._catalog, self._plan.seed)
         key = (counter.name, form, tuple(extras.items()), "" if presentation is None else presentation.key)
         if key not in self._renderers:
             with self._reporter.progress("counting tokens of tools", len(self._catalog.tools)) as advance:
@@ -268,6 +274,7 @@ def make_trial_runners(
             TrialRunner(
                 *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling_of(arm.arm), plan.request_limit),
                 plan.fit_guard(model),
+                rate=plan.rate_of(model),
                 system=plan.system_of(arm.arm),
                 in_threads=(search := arm.arm.spec.search) is not None and search.rank.asks_model,
             )

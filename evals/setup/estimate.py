@@ -77,6 +77,8 @@ class ArmEstimate:
         not_asked: Trials, among them, that end before the first request, as what is offered does not fit.
         reason: Why the first of these does not, in words; empty if there are none.
         shared: Of this, what other arms ask.
+        token_error: By what share of them the definition tokens may be wrong; 0 where the count is taken as it is.
+        reasons: Whether its model reasons, or may, as it is asked: what that takes is in no figure.
     """
 
     model: str
@@ -91,6 +93,8 @@ class ArmEstimate:
     not_asked: int = 0
     reason: str = ""
     shared: SharedEstimate = SharedEstimate()
+    token_error: float = 0.0
+    reasons: bool = False
 
 
 def estimate_run(
@@ -118,7 +122,10 @@ def estimate_run(
     estimates, asked = [], set[object]()
     with reporter.progress("running a sample", len(arms) * len(sample)) as advance:
         for number, runner in enumerate(runners):
-            estimates.append(asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample, asked)))
+            estimate = asyncio.run(_estimate_arm(plan, number, runner, stand_in, sample, asked))
+            facts = inputs.project.facts(estimate.model)
+            effort = runner.sampling.effort or facts.default_effort
+            estimates.append(replace(estimate, reasons=facts.reasoning is True and effort != "none"))
             advance((number + 1) * len(sample))
     return tuple(estimates)
 
@@ -172,10 +179,11 @@ async def _estimate_arm(
 
     stand_in_runner = replace(runner, client=RetryingClient(stand_in, Budget(), RetryPolicy(0), keep))
     trials, shared = list[_Played](), list[_Played]()
-    model, not_asked, reason = plan.arms[arm].model, 0, ""
+    model, definitions, not_asked, reason = plan.arms[arm].model, 0, 0, ""
     for position, case in cases:
         trial = Trial(position, position, arm, 0)
         record = await stand_in_runner.run(trial, case)
+        definitions += record.definition_tokens_total
         trials.append((record.own_prompt_tokens or 0, tuple(requests)))
         requests.clear()
         if (key := runner.find_requests_key(trial, case)) is not None:
@@ -192,13 +200,14 @@ async def _estimate_arm(
         variant=plan.arms[arm].variant,
         trials=plan.per_arm,
         requests=own.requests,
-        definition_tokens=round(sum(each.offer.tokens for _, sent in trials for each in sent) * share),
+        definition_tokens=round(definitions * share),
         prompt_tokens=own.prompt_tokens,
         completion_tokens=own.completion_tokens,
         cost_usd=own.cost_usd,
         not_asked=round(not_asked * share),
         reason=reason,
         shared=_add_up(shared, share, runner),
+        token_error=runner.rate.error,
     )
 
 

@@ -14,11 +14,10 @@ from toolbelt.loadouts.auto import AutoOutcome
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.loadouts.reason_text import describe_choice
 from toolbelt.models.facts import ModelFacts
+from toolbelt.models.token_rates import AS_COUNTED, IN_PROCESS, TokenRate, find_model_rate
 from toolbelt.project.project import Project
+from toolbelt.providers.tokenizers import find_tokenizer, make_counter
 from toolbelt.text import plural
-
-_IN_PROCESS = ("local/", "scripted/")
-"""Prefixes of models that run in this process."""
 
 
 def find_limits(project: Project, models: Iterable[str], max_tokens: int | None = None) -> dict[str, ModelLimits]:
@@ -35,13 +34,23 @@ def find_limits(project: Project, models: Iterable[str], max_tokens: int | None 
     """
     limits = {}
     for model in dict.fromkeys(models):
-        if model.startswith(_IN_PROCESS) and project.models.find_project_model(model) is None:
+        if model.startswith(IN_PROCESS) and project.models.find_project_model(model) is None:
             continue
         facts = project.facts(model)
         if (facts.context_window, facts.max_tools, facts.tool_calling) != (None, None, None):
             reserve = max_tokens or facts.output_reserve
             limits[model] = ModelLimits(facts.context_window, reserve, facts.max_tools, facts.tool_calling)
     return limits
+
+
+def find_token_rates(project: Project, models: Iterable[str]) -> dict[str, TokenRate]:
+    """By hosted model, what our count of definitions comes to in its prompt, by the tokenizer that counts for it."""
+    rates = {model: find_model_rate(project.facts(model)) for model in models}
+    return {
+        model: rate.counted_by(make_counter(find_tokenizer(model, project.models) or project.tokenizer).name)
+        for model, rate in rates.items()
+        if rate != AS_COUNTED
+    }
 
 
 def find_model_facts(project: Project, models: Iterable[str]) -> dict[str, dict[str, str]]:

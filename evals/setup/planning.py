@@ -18,7 +18,13 @@ from toolbelt.evals.running.overflow import LeftOutArm, ModelLimits
 from toolbelt.evals.running.plan import Arm, Plan, RunSettings
 from toolbelt.evals.running.rounds import Decision, Round
 from toolbelt.evals.setup.inputs import ChosenCases, RunInputs
-from toolbelt.evals.setup.model_limits import facts_for_auto, find_limits, find_model_facts, leave_out
+from toolbelt.evals.setup.model_limits import (
+    facts_for_auto,
+    find_limits,
+    find_model_facts,
+    find_token_rates,
+    leave_out,
+)
 from toolbelt.evals.setup.provenance import read_code
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.toolsets.agents import find_agent, has_tools, match_agent
@@ -118,6 +124,7 @@ def make_plan(
         code={"toolbelt": __version__, **read_code(Path())},
         limits=limits,
         toolset_systems=systems,
+        token_rates=find_token_rates(project, asked),
         params={name: own.params for name in models if (own := project.models.find_project_model(name)) and own.params},
         model_facts=find_model_facts(project, dict.fromkeys(models)),
         left_out=left_out,

@@ -92,11 +92,11 @@ _MEASURES: tuple[tuple[Column, Callable[[ArmSummary], Cell]], ...] = (
     (
         Column(
             "definition tokens",
-            "Tool definitions at the first request, estimated; mean of the scored trials.",
+            "Tool definitions at the first request, estimated (~ by the model's rate); mean of the scored trials.",
             "defin.\ntokens",
             has_bar=True,
         ),
-        lambda arm: Tokens(arm.definition_tokens),
+        lambda arm: Tokens(arm.definition_tokens, is_estimate=arm.token_error is not None),
     ),
     (
         Column(

@@ -35,7 +35,7 @@ def test_the_commands_there_are() -> None:
         *(f"session {name}" for name in ("show", "load", "unload", "reset")),
         *(f"catalog {name}" for name in ("list", "show", "stats", "search", "import", "sync", "lint", "gate")),
         "serve",
-        *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes")),
+        *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes", "calibrate")),
         *(
             f"eval {name}"
             for name in ("run", "resume", "merge", "list", "show", "report", "compare", "recommend", "search", "gate")

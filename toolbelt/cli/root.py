@@ -82,6 +82,7 @@ def catalog() -> None:
         "fit": ("toolbelt.cli.model_fit:fit", "Which toolset fits which model."),
         "probe": ("toolbelt.evals.cli.probe:probe", "Test what a model's API supports of tool calling."),
         "probes": ("toolbelt.evals.cli.probes:probes", "Results of probes, model by model."),
+        "calibrate": ("toolbelt.evals.cli.calibrate:calibrate", "Measure a model's tokens on a stored run."),
     },
     epilog=examples("toolbelt model list", f"toolbelt model inspect {EXAMPLE_MODEL}"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from toolbelt.evals.analysis.comparison.comparability import find_side_notes
 from toolbelt.evals.analysis.comparison.comparison import find_margin
@@ -26,6 +27,7 @@ from toolbelt.evals.scoring.outcome import Outcome
 from toolbelt.evals.toolsets.spec import BY_WINDOW, FULL, shorten_toolset
 from toolbelt.loadouts.fit import FitVerdict
 from toolbelt.models.project_models import ProjectModel
+from toolbelt.models.token_rates import AS_COUNTED
 
 
 def build_matrix(
@@ -141,7 +143,9 @@ def _fit_verdict(arm: ArmSummary, limits: ModelLimits, tokens: float, tools: flo
     """An arm whose requests were all turned away does not fit, whatever its mean tokens are."""
     if arm.turned_away == arm.finished:
         return FitVerdict.REFUSES
-    return limits.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer).verdict
+    # Tokens of runs of this version are estimates by the model's rate already.
+    rate = None if arm.token_error is None else replace(AS_COUNTED, error=arm.token_error)
+    return limits.fit(arm.model, round(tokens), 1 if tools is None else round(tools), arm.tokenizer, rate).verdict
 
 
 def _state(arm: ArmSummary, overflowed: int) -> CellState:

@@ -24,9 +24,10 @@ from toolbelt.evals.analysis.summary.rates import (
 )
 from toolbelt.evals.analysis.summary.responses import ModelResponses, read_responses
 from toolbelt.evals.analysis.summary.run_summary import ArmSummary, PassAtK, Rate, RunSummary
-from toolbelt.evals.running.overflow import read_left_out, read_model_limits
+from toolbelt.evals.running.overflow import read_left_out, read_model_limits, read_token_rates
 from toolbelt.evals.running.reply_faults import DROPPED, ENCODED_TWICE, IMPOSSIBLE
 from toolbelt.evals.scoring.outcome import Ending, Outcome
+from toolbelt.models.token_rates import TokenRate
 from toolbelt.views.json_values import to_json
 
 _MEANS = (
@@ -113,6 +114,7 @@ def summarize(connection: sqlite3.Connection, run: str, status: str | None = Non
             plan.get("distractors_reached", {}),
             plan.get("served", {}),
             plan.get("model_facts", {}),
+            read_token_rates(plan),
         )
         for number, *names, planned_trials in planned
     )
@@ -193,6 +195,7 @@ def _arm(
     distractors_reached: Mapping[str, int],
     served: Mapping[str, str],
     model_facts: Mapping[str, Mapping[str, str]],
+    token_rates: Mapping[str, TokenRate],
 ) -> ArmSummary:
     scored = {outcome: row for outcome, row in outcomes.items() if outcome in SCORED}
     rates = {name: _rate(rate, outcomes, clusters.get((number, name))) for name, rate in RATES.items()}
@@ -215,6 +218,7 @@ def _arm(
         toolset=toolset,
         variant=variant,
         asked_as=model_facts.get(model, {}).get("asked_as", ""),
+        token_error=token_rates[model].error if model in token_rates else None,
         planned=planned,
         finished=_total(outcomes.values(), "1"),
         scored=_total(scored.values(), "1"),

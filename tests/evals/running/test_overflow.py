@@ -22,6 +22,7 @@ from toolbelt.evals.running.overflow import (
     read_model_limits,
 )
 from toolbelt.loadouts.fit import FitVerdict, ModelFit
+from toolbelt.models.token_rates import TokenRate
 
 SHELF = ToolRenderer(CATALOG, EstimateCounter())
 THREE = SHELF.offer([tool.id for tool in CATALOG.tools])
@@ -69,9 +70,9 @@ def test_E4_each_offer_is_looked_at_once_and_forgotten_with_it() -> None:
     class Counting(ModelLimits):
         seen = 0
 
-        def find_overflow(self, model: str, offer: Offer) -> ModelFit | None:
+        def find_overflow(self, model: str, offer: Offer, rate: TokenRate | None = None) -> ModelFit | None:
             Counting.seen += 1
-            return super().find_overflow(model, offer)
+            return super().find_overflow(model, offer, rate)
 
     fit_guard = FitGuard("m", Counting(max_tools=2))
     again = SHELF.offer([tool.id for tool in CATALOG.tools])
