@@ -30,12 +30,14 @@ _WRONG = "Where that is wrong, say so under `models` in toolbelt.yaml"
 def refuse_by_facts(asked: Iterable[tuple[ModelFacts, Sampling]], way: str = "") -> None:
     """Raise `ToolbeltError` with every reason why models would refuse what they are to be asked, and a way out."""
     reasons = dict.fromkeys(
-        reason
-        for facts, sampling in asked
-        if (reason := find_refusal(facts, sampling.temperature, sampling.effort, sampling.tool_choice)) is not None
+        reason for facts, sampling in asked if (reason := _find_refusal(facts, sampling)) is not None
     )
     if reasons:
         raise ToolbeltError(" ".join((*reasons, f"{_WRONG}{way}.")))
+
+
+def _find_refusal(facts: ModelFacts, sampling: Sampling) -> str | None:
+    return find_refusal(facts, sampling.temperature, sampling.effort, sampling.tool_choice, sampling.params)
 
 
 def refuse_by_mapping(asked: Iterable[tuple[Model, ModelFacts, Sampling]]) -> None:

@@ -34,6 +34,18 @@ CLAUDE = ModelFacts("anthropic/claude-x", provider="anthropic", reasoning=True)
             id="a-temperature-while-it-reasons",
         ),
         pytest.param(
+            ModelFacts("m", sampling=False),
+            {"temperature": 0, "params": {"top_p": 0.9, "top_k": 1, "user": "me"}},
+            "m takes no --temperature 0 and `top_p` of its `params`: leave it out.",
+            id="a-param-like-a-temperature",
+        ),
+        pytest.param(
+            REASONS,
+            {"params": {"top_p": 0.9}},
+            "m takes no `top_p` of its `params` while it reasons: leave it out, or ask with --effort none.",
+            id="a-param-while-it-reasons",
+        ),
+        pytest.param(
             CLAUDE,
             {"temperature": 0, "effort": "high"},
             "anthropic/claude-x takes no --temperature 0 while it reasons: leave it out.",

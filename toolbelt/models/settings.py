@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from toolbelt.models.facts import ModelFacts
 
@@ -12,10 +13,16 @@ _THINKS_OR = ("claude", "deepseek")
 """Models that cannot be made to call while they reason: `Thinking may not be enabled when tool_choice forces tool use`
 (Anthropic, mastra-ai/mastra #7507; DeepSeek alike, cloudwego/eino #994)."""
 _UNFORCED = (None, "auto", "none")
+_LIKE_TEMPERATURE = ("top_p", "top_k")
+"""Fields that models refuse which refuse a temperature, but for what has no effect."""
 
 
 def find_refusal(
-    facts: ModelFacts, temperature: float | None = None, effort: str | None = None, tool_choice: str | None = None
+    facts: ModelFacts,
+    temperature: float | None = None,
+    effort: str | None = None,
+    tool_choice: str | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> str | None:
     """Why a model refuses every request that is asked so, with the option to change; `None` where nothing is known.
 
@@ -24,19 +31,23 @@ def find_refusal(
         temperature: `None` for the provider's.
         effort: `None` for the provider's.
         tool_choice: `auto`, `required`, `none`, a tool's name, or `None`.
+        params: Further fields of its requests.
     """
     name, efforts = facts.name, facts.efforts
     reasons = effort not in (None, "none")
-    is_forced, is_warmer = tool_choice not in _UNFORCED, temperature not in (None, 1)
+    is_forced = tool_choice not in _UNFORCED
+    draws = [f"--temperature {temperature:g}"] if temperature not in (None, 1) else []
+    if facts.sampling is False or "claude" not in name.lower():  # a Claude that reasons does take some top_p
+        draws += [f"`{key}` of its `params`" for key in _LIKE_TEMPERATURE if (params or {}).get(key) not in (None, 1)]
     if effort is not None and efforts is not None and effort not in efforts:
         return f"{name} takes no --effort {effort}: {f'it takes {join(efforts)}' if efforts else 'leave it out'}."
-    if is_warmer and facts.sampling is False:
-        return f"{name} takes no --temperature {temperature:g}: leave it out."
-    if is_warmer and facts.sampling is None and _is_tied(facts, effort):
+    if draws and facts.sampling is False:
+        return f"{name} takes no {join(draws)}: leave it out."
+    if draws and facts.sampling is None and _is_tied(facts, effort):
         way = "leave it out"
         if efforts is not None and "none" in efforts:
             way += ", or ask with --effort none"
-        return f"{name} takes no --temperature {temperature:g} while it reasons: {way}."
+        return f"{name} takes no {join(draws)} while it reasons: {way}."
     if is_forced and facts.tool_choice is False:
         return f"{name} cannot be made to call a tool: leave out --tool-choice {tool_choice}."
     if is_forced and reasons and any(maker in name.lower() for maker in _THINKS_OR):
