@@ -38,7 +38,8 @@ SELECT r.offer, r.tools, r.definition_tokens, (t.own_prompt_tokens - t.definitio
         WHERE is_reused AND p.run = r.run AND p.trial = r.trial AND p.request = r.request))
 FROM trials AS t JOIN arms AS a USING (run, arm) JOIN requests AS r USING (run, trial)
 WHERE run = ? AND a.model = ? AND r.failure IS NULL AND r.tools > 0 AND t.own_prompt_tokens IS NOT NULL
-    AND t.same_as IS NULL AND a.toolset NOT LIKE 'hosted-search%' AND (t.requests = 1 OR coalesce(t.reasoning_tokens, 0) = 0)
+    AND t.same_as IS NULL AND a.toolset NOT LIKE 'hosted-search%'
+    AND (t.requests = 1 OR coalesce(t.reasoning_tokens, 0) = 0)
 GROUP BY t.trial HAVING count(*) = t.requests AND count(DISTINCT r.offer) = 1
 """
 
