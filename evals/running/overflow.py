@@ -122,6 +122,15 @@ def read_token_rates(plan: Mapping[str, Any]) -> dict[str, TokenRate]:
     return {model: read_rate(rate) for model, rate in plan.get("token_rates", {}).items()}
 
 
+def read_known_limits(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a stored plan has of limits, by the field of `Plan`."""
+    return {
+        "limits": read_model_limits(plan),
+        "token_rates": read_token_rates(plan),
+        "left_out": read_left_out(plan),
+    }
+
+
 def read_left_out(plan: Mapping[str, Any]) -> tuple[LeftOutArm, ...]:
     """The `left_out` of a stored plan."""
     return tuple(LeftOutArm(**{**pair, "verdict": FitVerdict(pair["verdict"])}) for pair in plan.get("left_out", ()))

@@ -11,14 +11,7 @@ from typing import Any
 
 from toolbelt.errors import NotFoundError
 from toolbelt.evals.models.imported import ImportedFrom, read_imported
-from toolbelt.evals.running.overflow import (
-    FitGuard,
-    LeftOutArm,
-    ModelLimits,
-    read_left_out,
-    read_model_limits,
-    read_token_rates,
-)
+from toolbelt.evals.running.overflow import FitGuard, LeftOutArm, ModelLimits, read_known_limits
 from toolbelt.evals.running.ranges import Range, refuse_outside
 from toolbelt.evals.running.rounds import Decision, read_decision
 from toolbelt.evals.running.shards import Shard
@@ -26,7 +19,7 @@ from toolbelt.evals.running.top_up import TopUp, read_top_up
 from toolbelt.evals.toolsets.spec import ToolsetSpec, parse_toolset, shorten_toolset
 from toolbelt.evals.toolsets.variants.variant import Variant, parse_variant
 from toolbelt.models.facts import EFFORTS
-from toolbelt.models.token_rates import AS_COUNTED, TokenRate
+from toolbelt.models.token_rates import TokenRate
 from toolbelt.providers.chat import Sampling
 
 
@@ -201,8 +194,7 @@ class Plan(RunSettings):
             `commit` and `changed`, see `toolbelt.evals.setup.provenance`. A run may go on with other code.
         limits: Of each model, by its name, as known when the run began; what cannot fit is not asked.
             A model that is not in it is asked whatever is offered.
-        token_rates: By model, what our count of definitions comes to in its prompt, as known when the run began. The
-            count of a model that is not in it is taken as it is.
+        token_rates: By model, what our count of definitions comes to in its prompt; without one it stays as it is.
         params: By model, further fields of its requests, as the project states them.
         toolset_systems: By toolset that is an agent with a system prompt, that prompt, unless one was asked for.
         model_facts: By model, what is known of its name since the run began: `asked_as` where it is a label of the
@@ -280,10 +272,6 @@ class Plan(RunSettings):
         more = {"system": self.system, "toolset_systems": self.toolset_systems, "model_params": self.params}
         return {**self.sampling.stated, **{key: value for key, value in more.items() if value}}
 
-    def rate_of(self, model: str) -> TokenRate:
-        """What our count of definitions comes to in a model's prompt."""
-        return self.token_rates.get(model, AS_COUNTED)
-
     def find_asked(self, model: str) -> str:
         """The name by which a model is asked, where `model` may be its label."""
         return self.model_facts.get(model, {}).get("asked_as", model)
@@ -331,12 +319,10 @@ class Plan(RunSettings):
         """As JSON, for the store."""
         data = asdict(self)
         data["dataset"] = {"name": self.dataset_name, "reference": self.dataset, "digest": self.digest}
-        data["catalog"] = self.catalog_name
-        data["catalog_reference"] = self.catalog
+        data["catalog"], data["catalog_reference"] = self.catalog_name, self.catalog
         data["rooms"] = data.pop("limits")  # as the store calls it
-        data["models"] = list(dict.fromkeys(arm.model for arm in self.arms))
-        data["toolsets"] = list(dict.fromkeys(arm.toolset for arm in self.arms))
-        data["variants"] = list(dict.fromkeys(arm.variant for arm in self.arms))
+        for key in ("model", "toolset", "variant"):
+            data[f"{key}s"] = list(dict.fromkeys(getattr(arm, key) for arm in self.arms))
         data["settings"] = {
             **self.stated,
             "request_limit": self.request_limit,
@@ -396,13 +382,11 @@ class Plan(RunSettings):
             drafts=data.get("drafts", 0),
             code=data.get("code", {}),
             suite=data.get("suite", ""),
-            limits=read_model_limits(data),
-            token_rates=read_token_rates(data),
             params=data.get("params", {}),
             toolset_systems=data.get("toolset_systems", {}),
             system=data.get("system"),
             model_facts=data.get("model_facts", {}),
-            left_out=read_left_out(data),
+            **read_known_limits(data),
             toolset_notes=tuple(data.get("toolset_notes", ())),
             ask_anyway=data.get("ask_anyway", False),
             served=data.get("served", {}),

@@ -42,6 +42,7 @@ from toolbelt.evals.toolsets.variants.varied import vary
 from toolbelt.loadouts import Resolution
 from toolbelt.loadouts.loadout import AUTO
 from toolbelt.loadouts.reason_text import describe_unmet_recommendation
+from toolbelt.models.token_rates import AS_COUNTED
 from toolbelt.project.rankers import open_project_ranker
 from toolbelt.providers.chat import TOOL_CHOICES, Sampling
 from toolbelt.providers.hosted_search import SearchMethod
@@ -129,7 +130,7 @@ def embedding_options(options: ModelOptions) -> EmbeddingOptions:
 
 def list_counting(plan: Plan, arms: Iterable[PreparedArm]) -> list[str]:
     """What gives the tokens of definitions of each arm: figures with the same description can be compared."""
-    counted = ((plan.rate_of(arm.arm.model), arm.renderer.tokenizer) for arm in arms)
+    counted = ((plan.token_rates.get(arm.arm.model, AS_COUNTED), arm.renderer.tokenizer) for arm in arms)
     return [tokenizer if rate.is_plain else str(rate) for rate, tokenizer in counted]
 
 
@@ -223,7 +224,7 @@ class _Renderers:
 
     def get(self, model: str, extras: Mapping[str, Tool], variant: Variant) -> ToolRenderer:
         counter = self.counter(model)
-        form = self._plan.rate_of(model).form or self._models.find_form(model)
+        form = self._plan.token_rates.get(model, AS_COUNTED).form or self._models.find_form(model)
         presentation = make_presentation(variant, self._catalog, self._plan.seed)
         key = (counter.name, form, tuple(extras.items()), "" if presentation is None else presentation.key)
         if key not in self._renderers:
@@ -274,7 +275,7 @@ def make_trial_runners(
             TrialRunner(
                 *(arm.toolset, arm.renderer, client, scorer, counter, plan.sampling_of(arm.arm), plan.request_limit),
                 plan.fit_guard(model),
-                rate=plan.rate_of(model),
+                rate=plan.token_rates.get(model, AS_COUNTED),
                 system=plan.system_of(arm.arm),
                 in_threads=(search := arm.arm.spec.search) is not None and search.rank.asks_model,
             )

@@ -145,9 +145,7 @@ class ArmSummary:
         default=None, metadata=_tokens("tool definitions at the first request, estimated; mean of those scored")
     )
     definition_tokens_total: Amount | None = field(default=None, metadata=_tokens("over all requests, estimated; mean"))
-    token_error: Share | None = field(
-        default=None, metadata=described("by which these may be wrong; nothing where they are our plain count", "share")
-    )
+    token_error: Share | None = field(default=None, metadata=described("by which these may be wrong", "share"))
     prompt_tokens: Amount | None = field(
         default=None,
         metadata=_tokens(
