@@ -38,14 +38,17 @@ def test_the_commands_there_are() -> None:
         *(f"model {name}" for name in ("list", "inspect", "fit", "probe", "probes", "calibrate")),
         *(
             f"eval {name}"
-            for name in ("run", "resume", "merge", "list", "show", "report", "compare", "recommend", "search", "gate")
+            for name in (
+                *("run", "resume", "import", "merge", "list", "show", "note", "report", "compare", "recommend"),
+                *("search", "gate"),
+            )
         ),
         *(f"eval baseline {name}" for name in ("save", "show")),
         "eval export",
         *(f"eval responses {name}" for name in ("export", "show", "prune")),
         *(f"eval {name}" for name in ("schema", "plan")),
         "view",
-        *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "split")),
+        *(f"dataset {name}" for name in ("list", "show", "lint", "card", "import", "generate", "review", "split")),
         *(f"mcp {name}" for name in ("approve", "check", "config", "login", "logout")),
         "usage",
         *(f"config {name}" for name in ("schema", "show")),
@@ -94,7 +97,7 @@ def test_E1_the_help_of_a_run_names_every_kind_of_toolset() -> None:
     assert set(listed) == set(TOOLSETS)
 
 
-@pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"serve"}))  # whose standard output is the protocol
+@pytest.mark.parametrize("name", sorted(LEAVES.keys() - {"serve", "dataset review"}))  # a protocol, and questions
 def test_C_every_command_takes_json(name: str) -> None:
     assert any("--json" in parameter.opts for parameter in LEAVES[name].params)
 
@@ -137,7 +140,7 @@ def test_C_what_counts_no_tokens_takes_no_tokenizer(name: str) -> None:
         *("init", "catalog list", "catalog show", "catalog stats", "catalog sync", "catalog gate", "mcp check"),
         "model fit",
         "model probe",
-        "eval run",
+        *("eval run", "eval import"),
     }
     assert any("--tokenizer" in parameter.opts for parameter in LEAVES[name].params) is (name in counts)
 

@@ -57,7 +57,7 @@ def store(tmp_path: Path) -> RunStore:
 def test_the_records_are_the_columns(store: RunStore) -> None:
     columns = [row[1] for row in store.connection.execute("PRAGMA table_info(trials)")]
     assert columns == ["run", *(field.name for field in dataclasses.fields(TrialRecord))]
-    assert TABLES.count("CREATE TABLE") == 10
+    assert TABLES.count("CREATE TABLE") == 11
 
 
 def test_E8_what_was_kept_is_found_by_another_session(store: RunStore) -> None:
