@@ -65,6 +65,7 @@ def build_matrix(
     picks = choose_toolsets(summary, side, cells, margin, advance)
     by_role = choose_toolsets(summary, side, cells, margin, advance, by_role=True)
     toolsets = order_toolsets(summary)
+    asked_as = {arm.model: arm.asked_as for arm in summary.arms}
     rows = tuple(
         ModelRow(
             model=model,
@@ -72,6 +73,7 @@ def build_matrix(
             pick=picks.get(model, Pick(model)),
             by_role=by_role.get(model),
             context_window=summary.rooms.get(model, ModelLimits()).context_window,
+            asked_as=asked_as.get(model, ""),
         )
         for model in order_models(summary)
     )

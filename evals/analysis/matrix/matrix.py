@@ -120,11 +120,12 @@ class ModelRow:
     """One model over all toolsets.
 
     Attributes:
-        model: Its name.
+        model: Its name, or its label.
         cells: One a toolset, in the order of `Matrix.toolsets`; `None` where the run does not have that pair.
         pick: The recommended toolset that `toolbelt.yaml` can name.
         context_window: Tokens, as the run took it to be; `None` if unknown.
         by_role: The same with the loadout of each case's role among the candidates; `None` where it was not scored.
+        asked_as: The name by which it was asked, where `model` is a label.
     """
 
     model: str
@@ -132,6 +133,7 @@ class ModelRow:
     pick: Pick
     context_window: int | None = None
     by_role: Pick | None = None
+    asked_as: str = ""
 
     @property
     def usable(self) -> Pick:

@@ -45,6 +45,7 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
 def _row(row: ModelRow) -> dict[str, Any]:
     return {
         "model": row.model,
+        "asked_as": row.asked_as,
         "context_window": row.context_window,
         "cells": [None if cell is None else _cell(cell) for cell in row.cells],
         "pick": _pick(row.pick, {cell.arm: cell.toolset for cell in row.cells if cell and cell.arm is not None}),

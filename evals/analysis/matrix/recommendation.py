@@ -118,6 +118,8 @@ def _entry(row: ModelRow, own: ProjectModel | None) -> Iterator[str]:
         if data.get("tool_calling") is False:
             del data["tool_calling"]
             yield _comment("Without its `tool_calling: false`, as what calls no tools can be given none.", "  ")
+    if own is None and row.asked_as:
+        data = {"name": row.asked_as, "label": row.model}
     yield f"  - name: {yaml_text(data.pop('name', row.model))}"
     data.pop("toolset", None)
     if "prices" in data:

@@ -46,6 +46,8 @@ def test_a_run_shows_the_label_asks_the_model_and_keeps_both(
         assert MODEL not in page.read_text().replace(f"small stands for {MODEL}.", "")
     [page] = Path("report").rglob("*.html")
     assert "small" in page.read_text()
+    rows = toolbelt("eval", "recommend", "--json").json["models"]
+    assert [(row["model"], row["asked_as"]) for row in rows] == [("small", MODEL), ("local/bm25", "")]
 
 
 @pytest.mark.usefixtures("labelled")

@@ -107,6 +107,14 @@ def test_without_evidence_there_are_entries_alone() -> None:
     assert found == "models:\n  - name: b\n    toolset: tiered\n"
 
 
+def test_a_label_is_written_beside_the_name_by_which_the_model_was_asked() -> None:
+    found = matrix(("small", "tiered"))
+    (row,) = found.rows
+    found = replace(found, rows=(replace(row, asked_as="openai/a-model"),))
+    (own,) = project(recommendation(found)).own_models
+    assert (own.name, own.label, own.toolset) == ("openai/a-model", "small", "tiered")
+
+
 def test_a_model_by_two_names_is_an_entry_once() -> None:
     text = recommendation(matrix(("GPT-4o", "full"), ("gpt-4o", "tiered")))
     assert read(text) == {"GPT-4o": "full"}
