@@ -33,6 +33,7 @@ reasoning                         unknown
 efforts                           unknown
 temperature                       unknown
 caching                           unknown
+own tool search                   unknown
 definitions               ×1.42 + 58 ±25%  Llama 3: its tokenizer and template
 $/M tokens of a prompt                0.1  toolbelt.yaml
 $/M read from the cache              0.05  toolbelt.yaml
@@ -51,7 +52,7 @@ def test_what_is_unknown_says_so(toolbelt: Toolbelt, project: Path) -> None:
     (project / "toolbelt.yaml").write_text(MODELS)
     lines = toolbelt("model", "inspect", "nobody/knows").out.splitlines()
     assert [line.split()[-1] for line in lines[1:]].count("unknown") == len(lines) - 2
-    assert "output reserve    4,096  default" in lines
+    assert "output reserve     4,096  default" in lines
 
 
 def test_prices_that_rise_with_the_prompt(toolbelt: Toolbelt) -> None:

@@ -28,6 +28,10 @@ def _ready() -> None:
     warm.wait_until_ready()
 
 
+_READ_EARLY = {name: value for name, value in os.environ.items() if name.startswith(("OPENBLAS_", "OMP_", "MPL"))}
+"""What numpy and matplotlib read as they are imported, as it is on this machine."""
+
+
 def _environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), **variables}
 
@@ -49,7 +53,7 @@ def _describe(*arguments: str, is_cold: bool, **more: Any) -> dict[str, Any]:
         pytest.param({}, id="as-it-is"),
         pytest.param({"start": PROGRAM}, id="a-program"),
         pytest.param({"cwd": "/"}, id="another-folder"),
-        pytest.param({"env": {"PYTHONPATH": str(ROOT), "TZ": "Asia/Tokyo"}}, id="hardly-a-variable"),
+        pytest.param({"env": {**_READ_EARLY, "PYTHONPATH": str(ROOT), "TZ": "Asia/Tokyo"}}, id="hardly-a-variable"),
         pytest.param({"env": _environment(PYTHONUNBUFFERED="1")}, id="unbuffered"),
         pytest.param({"env": _environment(PYTHONIOENCODING="ascii:namereplace")}, id="another-encoding-of-streams"),
         pytest.param({"start_new_session": True}, id="a-session-of-its-own"),

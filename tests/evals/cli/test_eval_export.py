@@ -212,7 +212,7 @@ def test_C_every_schema_is_printed_and_written(toolbelt: Toolbelt, document: str
 def test_E10_a_run_has_the_same_result_wherever_its_json_is_printed(toolbelt: Toolbelt, kept: Path) -> None:
     shown, exported = (json.loads(toolbelt("eval", *words).out) for words in (("show", "--json"), ("export",)))
     assert shown["result"] == exported["result"]
-    assert shown["result"]["recommended"]["toolset"]
+    assert shown["result"]["reference"]["toolset"]
     assert shown["result"]["sentence"]
     for document in (shown, exported):
         assert [error.message for error in Draft202012Validator(read_schema("run")).iter_errors(document)] == []
