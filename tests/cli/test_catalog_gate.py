@@ -108,17 +108,17 @@ def test_a_baseline_of_an_eval_has_no_definitions(toolbelt: Toolbelt, repository
 
 
 def test_no_earlier_python_code_is_run(toolbelt: Toolbelt, repository: Path) -> None:
-    file = repository / "mine.py"
+    file = repository / "tools_of_mine.py"
     code = 'def refund(order: str) -> str:\n    """Pays an order back."""\n    return order\nTOOLS = [refund]\n'
     file.write_text(code)
-    assert toolbelt("catalog", "import", "mine.py", "-o", "tools.json").code == 0
+    assert toolbelt("catalog", "import", "tools_of_mine.py", "-o", "tools.json").code == 0
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "python")
     file.write_text(code.replace("Pays an order back.", "Does it."))
-    refused = toolbelt("catalog", "gate", "HEAD", "--catalog", "mine.py")
+    refused = toolbelt("catalog", "gate", "HEAD", "--catalog", "tools_of_mine.py")
     assert refused.code == 2
-    assert mentions(refused.err, "catalog import mine.py -o tools.json", "catalog gate HEAD:tools.json")
-    assert toolbelt("catalog", "gate", "HEAD:tools.json", "--catalog", "mine.py").code == 1
+    assert mentions(refused.err, "catalog import tools_of_mine.py -o tools.json", "catalog gate HEAD:tools.json")
+    assert toolbelt("catalog", "gate", "HEAD:tools.json", "--catalog", "tools_of_mine.py").code == 1
 
 
 def test_a_shipped_catalog_has_no_revisions(toolbelt: Toolbelt, project: Path) -> None:
