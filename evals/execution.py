@@ -29,10 +29,10 @@ from toolbelt.evals.setup.planning import make_plan
 from toolbelt.evals.setup.probe_notes import note_probes
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, RunNote
 from toolbelt.evals.setup.sendable import refuse_by_facts, refuse_by_mapping
+from toolbelt.patterns import is_python_reference
 from toolbelt.project.project import Project
 from toolbelt.providers.chat import Usage
 from toolbelt.providers.endpoints import find_origin
-from toolbelt.servers.importing import is_python_reference
 from toolbelt.stores.catalogs import write_catalog
 from toolbelt.text import plural
 

@@ -1,4 +1,4 @@
-"""What may be a name, how names are compared (rule L3), and the one pattern language of loadouts (rule L4).
+"""What may be a name, how names are compared (rule L3), the one pattern language of loadouts (rule L4), names of code.
 
 A trailing `*` makes a case-insensitive prefix, `*` alone matches all, anything else is case-insensitive
 equality. A `*` elsewhere is a plain character.
@@ -6,6 +6,8 @@ equality. A `*` elsewhere is a plain character.
 
 from __future__ import annotations
 
+import os
+import re
 import unicodedata
 
 from toolbelt.text import show_value
@@ -62,3 +64,16 @@ def covers(wider: str, narrower: str) -> bool:
     if not wider.endswith("*"):
         return fold(wider) == fold(narrower)
     return fold(narrower.removesuffix("*")).startswith(fold(wider[:-1]))
+
+
+_ATTRIBUTE = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+PYTHON_FORM = re.compile(
+    rf"(?P<file>.+\.py)(?::(?P<of_file>{_ATTRIBUTE}))?"
+    rf"|(?P<folder>(?:.*/)?)(?P<module>[A-Za-z_][\w.]*):(?P<attribute>{_ATTRIBUTE})"
+)
+"""Code to import: `module:attribute`, `file.py` or `file.py:attribute`."""
+
+
+def is_python_reference(text: str) -> bool:
+    """Whether a text has the form of code to import, which a file of that very name does not have."""
+    return PYTHON_FORM.fullmatch(text) is not None and (text.endswith(".py") or not os.path.isfile(text))  # noqa: PTH113

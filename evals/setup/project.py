@@ -16,10 +16,10 @@ from toolbelt.evals.cases.imports.importer import import_cases
 from toolbelt.evals.cases.location import find_dataset
 from toolbelt.evals.running.store import DEFAULT_FILE
 from toolbelt.evals.setup.reporting import EvalReporter, NoteKind, ProjectNotes, RunNote
+from toolbelt.patterns import is_python_reference
 from toolbelt.project.opening import approve_catalog, examine_project
 from toolbelt.project.project import Project
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
-from toolbelt.servers.importing import is_python_reference
 from toolbelt.stores.catalogs import CATALOG_FILES, open_catalog
 from toolbelt.text import plural
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from toolbelt.errors import NotFoundError, ToolbeltError
-from toolbelt.servers.importing import import_reference, is_python_reference
+from toolbelt.patterns import is_python_reference
+from toolbelt.servers.importing import import_reference
 from toolbelt.servers.spec import PythonReference
 
 

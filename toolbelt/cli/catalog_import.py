@@ -32,9 +32,8 @@ from toolbelt.importers.python_tools import load_python_tools
 from toolbelt.mcp.configs.client_configs import ClientForm, read_client_config
 from toolbelt.mcp.configs.client_switches import parse_client_file
 from toolbelt.mcp.sync.sync import Listing, sync_catalog
-from toolbelt.patterns import fold
+from toolbelt.patterns import fold, is_python_reference
 from toolbelt.render.screen import notify, print_findings, print_json
-from toolbelt.servers.importing import is_python_reference
 from toolbelt.servers.spec import PythonReference, ServerSpec
 from toolbelt.sources import decode, read_text
 from toolbelt.stores.catalogs import write_catalog

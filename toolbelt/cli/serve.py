@@ -26,12 +26,12 @@ from toolbelt.mcp.gateway.surface import NAME_LIMIT, Surface, list_pinned, make_
 from toolbelt.mcp.gateway.toolkit_surface import AgentSurface, make_agent_surface
 from toolbelt.mcp.logs.audit import AuditLog, audit_folder
 from toolbelt.mcp.serving.standard_streams import claim_standard_streams
+from toolbelt.patterns import is_python_reference
 from toolbelt.project.opening import examine_project, leave_out_switched_off
 from toolbelt.project.rankers import open_index_store, open_project_ranker
 from toolbelt.render.screen import notify
 from toolbelt.search.pinned import find_pinned
 from toolbelt.search.presets import parse_search
-from toolbelt.servers.importing import is_python_reference
 from toolbelt.servers.spec import PythonReference
 from toolbelt.stores.sessions import DEFAULT_FILE, SqliteSessionStore
 from toolbelt.toolkits.toolkit import MetaRole

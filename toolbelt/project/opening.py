@@ -6,22 +6,23 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolbelt.errors import InvalidDefinitionError, InvalidFileError, NotFoundError, ToolbeltError
 from toolbelt.findings import Finding, sorted_findings
 from toolbelt.loadouts import ToolLoadout, ToolLoadoutRegistry
-from toolbelt.patterns import find_name_problem
+from toolbelt.patterns import find_name_problem, is_python_reference
 from toolbelt.project.project import Project
-from toolbelt.project.rankers import Approve, require_approval
 from toolbelt.providers.tokenizers import DEFAULT_TOKENIZER, make_counter
 from toolbelt.reporter import SILENT, Reporter
-from toolbelt.servers.importing import is_python_reference
-from toolbelt.servers.spec import PythonReference
 from toolbelt.sources import read_document
 from toolbelt.stores.catalogs import DEFAULT_CATALOG, find_shipped_catalog, open_catalog
 from toolbelt.stores.config import Config, examine_config
 from toolbelt.stores.files import shown_path
 from toolbelt.text import show_value
+
+if TYPE_CHECKING:
+    from toolbelt.project.rankers import Approve
 
 
 def open_project(
@@ -136,6 +137,9 @@ def approve_catalog(config: Config, folder: Path, approve: Approve | None = None
     """
     if config.catalog is None or config.path is None or not is_python_reference(config.catalog):
         return
+    from toolbelt.project.rankers import require_approval  # few catalogs are code
+    from toolbelt.servers.spec import PythonReference
+
     source, files = shown_path(config.path), (str(config.path.absolute()),)
     spec = PythonReference(config.catalog, str(folder.absolute()), source, files)
     try:

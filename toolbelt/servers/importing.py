@@ -6,26 +6,16 @@ import contextlib
 import importlib
 import importlib.util
 import os
-import re
 import sys
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest, suggestion
+from toolbelt.patterns import PYTHON_FORM
 from toolbelt.servers.spec import PythonReference
 
-_ATTRIBUTE = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
-_FORM = re.compile(
-    rf"(?P<file>.+\.py)(?::(?P<of_file>{_ATTRIBUTE}))?"
-    rf"|(?P<folder>(?:.*/)?)(?P<module>[A-Za-z_][\w.]*):(?P<attribute>{_ATTRIBUTE})"
-)
 WANTED = "module:attribute, file.py or file.py:attribute"
-
-
-def is_python_reference(text: str) -> bool:
-    """Whether a text has the form of code to import, which a file of that very name does not have."""
-    return _FORM.fullmatch(text) is not None and (text.endswith(".py") or not os.path.isfile(text))  # noqa: PTH113
 
 
 def import_reference(reference: PythonReference) -> object:
@@ -39,7 +29,7 @@ def import_reference(reference: PythonReference) -> object:
         ToolbeltError: it is of another form, or the module cannot be imported.
         NotFoundError: there is no such file, or the module has no such attribute.
     """
-    match = _FORM.fullmatch(reference.reference)
+    match = PYTHON_FORM.fullmatch(reference.reference)
     if match is None:
         raise ToolbeltError(f"{reference.reference!r} is not of the form {WANTED}.")
     with contextlib.redirect_stdout(sys.stderr):

@@ -11,8 +11,7 @@ from pathlib import Path
 from toolbelt.catalog import Catalog
 from toolbelt.catalog.reader import CatalogFile, parse_catalog
 from toolbelt.errors import NotFoundError, ToolbeltError, nearest
-from toolbelt.servers.importing import is_python_reference
-from toolbelt.servers.spec import PythonReference
+from toolbelt.patterns import is_python_reference
 from toolbelt.sources import read_text
 from toolbelt.sources.json_text import parse_json
 from toolbelt.stores.files import shown_path, write_text
@@ -119,6 +118,7 @@ def _import_python(reference: str, *, may_import: bool) -> CatalogFile:
             f"toolbelt.yaml: --catalog {reference}; or write a catalog: toolbelt catalog import {reference} -o FILE"
         )
     from toolbelt.importers.python_tools import LABEL, load_python_tools  # few catalogs are code
+    from toolbelt.servers.spec import PythonReference
 
     file = load_python_tools(PythonReference(reference, os.getcwd(), "--catalog")).file  # noqa: PTH109
     left_out = (f"left out: {finding}" for finding in file.left_out)

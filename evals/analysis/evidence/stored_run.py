@@ -114,11 +114,15 @@ class StoredRun:
 
     def find_exchange(self, arm: int) -> str:
         """Digest of the requests and the answers of all trials of an arm; empty where one is not known (rule V3)."""
+        known = "SELECT count(*) FROM trials WHERE run = ? AND arm = ? AND exchange <> ''"
         query = "SELECT exchange FROM trials WHERE run = ? AND arm = ? ORDER BY case_id, epoch"
         with read_snapshot(self._connection):
-            found = [exchange for (exchange,) in self._connection.execute(query, (self._run, arm))]
-        planned = self._about.cases * self._about.epochs_of(self._arms[arm])
-        return digest_texts(found) if len(found) == planned and all(found) else ""
+            if self._connection.execute(known, (self._run, arm)).fetchone() != (self._planned(arm),):
+                return ""
+            return digest_texts(exchange for (exchange,) in self._connection.execute(query, (self._run, arm)))
+
+    def _planned(self, arm: int) -> int:
+        return self._about.cases * self._about.epochs_of(self._arms[arm])
 
     def _read(self, arm: int, before: CaseTable | None) -> CaseTable:
         epochs = self._about.epochs_of(self._arms[arm])

@@ -137,4 +137,7 @@ def read_answers(connection: sqlite3.Connection, run: str, arm: int) -> Mapping[
 
 def digest_texts(texts: Iterable[str]) -> str:
     """A short digest of texts in their order; 10 hexadecimal digits."""
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:10]
+    digest = hashlib.sha256()
+    for number, text in enumerate(texts):  # one at a time: a run may have a million
+        digest.update(f"\n{text}".encode() if number else text.encode())
+    return digest.hexdigest()[:10]
