@@ -128,20 +128,21 @@ class Bm25:
         return holders
 
     def _follow_bits(self, query: Mapping[str, float], holders: Mapping[str, int]) -> list[float]:
-        own = dict(zip(self._bits, zip(range(self._size), self._counts, self._dampings, strict=True), strict=True))
-        own_bits = sum([1 << bit for bit in own])
-        size = self._size
+        size, all_counts, dampings = self._size, self._counts, self._dampings
+        masks = [1 << bit for bit in self._bits]
+        positions = dict(zip([mask.bit_length() for mask in masks], range(size), strict=True))
+        own_bits = sum(masks)
+        frequencies = [inverse_frequency(count, size) for count in range(size + 1)]
         scores = [0.0] * size
         for token, weight in query.items():
             if (bits := holders.get(token, 0) & own_bits) == 0:
                 continue
-            strength = weight * inverse_frequency(bits.bit_count(), size)
+            strength = weight * frequencies[bits.bit_count()]
             while bits:
-                bit = bits.bit_length() - 1
-                bits ^= 1 << bit
-                position, counts, damping = own[bit]
-                count = counts[token]
-                scores[position] += strength * (count / (count + damping))
+                position = positions[bits.bit_length()]
+                bits ^= masks[position]
+                count = all_counts[position][token]
+                scores[position] += strength * (count / (count + dampings[position]))
         return scores
 
     def _make_postings(self) -> dict[str, _Postings]:
