@@ -135,13 +135,14 @@ EDGE ?= --ignore tests/benchmarks --ignore tests/real
 
 build/lowest/.ready: pyproject.toml
 	$(PYTHON) -m venv --clear build/lowest
-	build/lowest/bin/pip install -qq --disable-pip-version-check uv
+	build/lowest/bin/pip install -qq --disable-pip-version-check --upgrade uv setuptools
 	VIRTUAL_ENV=build/lowest build/lowest/bin/uv pip install -q --resolution lowest-direct .
 	build/lowest/bin/pip install -qq --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
 build/newest/.ready: pyproject.toml
 	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/pip install -qq --disable-pip-version-check --upgrade setuptools
 	build/newest/bin/pip install -qq --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
