@@ -159,7 +159,7 @@ class ToolRenderer:
             self._offered[tool.id] = _offered(tool, name, self._count(tool, name), tool)
 
     def _within(self, universe: tuple[str, ...] | None) -> ToolRenderer:
-        """The renderer whose names are told apart among these tools alone, by id; of the whole catalog if `None`.
+        """The renderer whose names are distinguished among these tools alone, by id; of the whole catalog if `None`.
 
         A name that other tools of the catalog have, too, is a plain one here. It is the same throughout a conversation
         over these tools, whichever of them are shown, and no two of them have it.

@@ -26,7 +26,7 @@ LEAST_REQUESTS = 20
 LEAST_LISTS = 4
 """Different lists of tools: a rate has two figures, and each half of the lists is estimated by the other."""
 LEAST_SPREAD = 1.5
-"""Of the longest list over the shortest: else what is fixed cannot be told from what grows."""
+"""Of the longest list over the shortest: else what is fixed cannot be distinguished from what grows."""
 LEAST_FACTOR = 0.1
 """Below, the server does not read the tools: the cheapest family takes 0.4 of our count."""
 LEAST_ERROR = 0.01

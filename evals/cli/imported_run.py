@@ -81,7 +81,7 @@ def import_command(
     tools, `none`, or words. The run is scored, shown, compared and gated as any other, and marked as imported. Tokens
     are those that FILE reports; cost and latency are unknown.
 
-    Refused: two answers to a case (without an `epoch` that tells them apart), and a name that several of the tools
+    Refused: two answers to a case (without an `epoch` that distinguishes them), and a name that several of the tools
     shown have. A case without an answer is unscored, and the run incomplete (exit code 3).
     """
     keep_apart({f"FILE {number}": name for number, name in enumerate(files, 1) if name != "-"}, {"--store": store})

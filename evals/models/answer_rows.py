@@ -94,7 +94,7 @@ def read_answers(references: Sequence[str], is_tool: IsTool, standard_input: Bin
 
     Args:
         references: JSON, JSON Lines, CSV, Parquet, or tables in Markdown; `-` for the standard input.
-        is_tool: Tells a name from words.
+        is_tool: Whether a text is the name of a tool, not words.
         standard_input: Read for `-`.
 
     Raises:
@@ -134,7 +134,7 @@ class _RowReader:
     """Reads the rows of one file.
 
     Attributes:
-        is_tool: Tells a name from words.
+        is_tool: Whether a text is the name of a tool, not words.
         report: Gets notes.
         is_prompted: Whether a text under `result` may hold calls.
     """

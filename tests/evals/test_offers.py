@@ -1,4 +1,4 @@
-"""Wire names are told apart among the tools that a case can be offered, and no others (rule E3)."""
+"""Wire names are distinguished among the tools that a case can be offered, and no others (rule E3)."""
 
 from __future__ import annotations
 

@@ -29,37 +29,36 @@ async def _measure(
     model = open_model(model_name, ModelOptions(server.url, transport=Transport.LITELLM))
     request = Request(HELLO, make_offer(30))
     await model.complete(request)
-    told, around = [], []
+    measured, around = [], []
     numbers = iter(range(count))
 
     async def work() -> None:
         for _ in numbers:
             began = time.perf_counter()
-            told.append((await model.complete(request)).latency_seconds)
+            measured.append((await model.complete(request)).latency_seconds)
             around.append(time.perf_counter() - began)
 
     await asyncio.gather(*(work() for _ in range(concurrency)))
     await model.close()
-    return told, around
+    return measured, around
 
 
 @pytest.mark.parametrize("provider", ["openai", "hosted_vllm"])
 def test_E6_latency_of_one_at_a_time_is_the_servers(openai_server: OpenAIServer, provider: str) -> None:
-    told, _ = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 1, 8))
-    assert 0.04 < statistics.median(told) < 0.075
+    measured, _ = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 1, 8))
+    assert 0.04 < statistics.median(measured) < 0.075
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's clock is Linux's")
 @pytest.mark.parametrize("provider", ["openai", "hosted_vllm"])
 def test_E6_latency_does_not_grow_with_the_queue(openai_server: OpenAIServer, provider: str) -> None:
-    told, around = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 64, 256))
-    # Of a request that this process, short of a core, wrote and then did not run for a while, the start is seen late.
-    assert sorted(told)[len(told) // 20] > 0.04
+    measured, around = asyncio.run(_measure(openai_server, f"{provider}/slow-50", 64, 256))
+    assert min(measured) > 0.04
     # The server takes 50 ms; 64 at a time keep each waiting for some time beyond that before its turn comes here, the
-    # longer the slower this machine is, and of that next to nothing is told.
-    waited, told_beyond = (statistics.median(seconds) - 0.05 for seconds in (around, told))
+    # longer the slower this machine is, and of that next to nothing is measured.
+    waited, measured_beyond = (statistics.median(seconds) - 0.05 for seconds in (around, measured))
     assert waited > 0.05
-    assert told_beyond < waited / 5
+    assert measured_beyond < waited / 5
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's clock is Linux's")

@@ -118,7 +118,7 @@ class FitCalculator:
         return self._counted[counting]
 
     def _key(self, toolset: CandidateToolset) -> int:
-        # Toolsets are few, tools are many: told apart by being the same, and kept so that no other takes their place.
+        # Toolsets are few, tools are many: distinguished by identity, and kept so that no other takes their place.
         for number, stored in enumerate(self._toolsets):
             if stored is toolset:
                 return number

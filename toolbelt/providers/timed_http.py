@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aiohttp.abc import AbstractStreamWriter
     from aiohttp.connector import Connection
 
+_HAS_KERNEL_CLOCK = sys.platform.startswith("linux")
 _SINCE_LAST_DATA = struct.Struct("=IxxxxI")
 """`tcpi_last_data_sent` and, after one field more, `tcpi_last_data_recv`, milliseconds."""
 _SINCE_LAST_DATA_AT = 44
@@ -39,11 +40,12 @@ class _TimedRequest(aiohttp.ClientRequest):
     async def write_bytes(
         self, writer: AbstractStreamWriter, conn: Connection, content_length: int | None = None
     ) -> None:
-        """Write the body; note when it is written."""
+        """Write the body; note when. Where the kernel will say when its last byte went out, that was not before now."""
+        began = time.perf_counter()
         await super().write_bytes(writer, conn, content_length)
         timing = current_timing.get()
-        if timing is not None:
-            timing.sent = time.perf_counter()
+        if timing is not None:  # the loop may come back here long after the last byte went out
+            timing.sent = began if _HAS_KERNEL_CLOCK else time.perf_counter()
 
 
 class _TimedResponse(aiohttp.ClientResponse):
@@ -70,7 +72,7 @@ def _end(timing: Timing, sock: Any) -> None:
 
 def _seconds_since_last_data(sock: Any) -> tuple[float | None, float]:
     """Since the last byte went out, if the kernel says, and since the last came in."""
-    if sock is None or not sys.platform.startswith("linux"):
+    if sock is None or not _HAS_KERNEL_CLOCK:
         return None, 0.0
     try:
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SINCE_LAST_DATA_AT + _SINCE_LAST_DATA.size)

@@ -39,7 +39,7 @@ def _describe(fault: CatalogFault) -> str:
         case GateRule.DESCRIPTION_LOST:
             return f"its description lost its words: {after}, before {before}"
         case GateRule.LOOK_ALIKE:
-            return f"it can hardly be told from {others} by its description any more: write what only it does"
+            return f"its description hardly distinguishes it from {others} any more: write what only it does"
         case GateRule.GREW:
             return f"{fault.before} → {fault.after} tokens"
         case GateRule.CASES_LOST:

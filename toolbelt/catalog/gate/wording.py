@@ -70,7 +70,7 @@ class LookAlike(NamedTuple):
 
 
 class Wording:
-    """The descriptions of a catalog's tools, by which they are told apart.
+    """The descriptions of a catalog's tools, by which they are distinguished.
 
     Args:
         tools: All of them.
@@ -114,7 +114,7 @@ class Wording:
         return math.sqrt(self._square(stems))
 
     def find_alike(self, tool_id: str) -> Mapping[str, tuple[str, ...]]:
-        """The tools that a tool can hardly be told from, each with the measures that find so.
+        """The tools from which a tool can hardly be distinguished, each with the measures that find so.
 
         One of the two descriptions has no word that the other tool has nowhere, and another measure agrees.
         """

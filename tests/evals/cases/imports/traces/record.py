@@ -23,10 +23,12 @@ from typing import Any
 from vendor import ANSWERS, QUERIES, SYSTEM, TOOLS, Vendor, run_tool
 
 FIXTURES = Path(__file__).parent / "fixtures"
+ROOT = str(Path(__file__).parents[5])
+"""Stands in recorded tracebacks; `/project` is written for it."""
 
 
 def _write(name: str, text: str) -> None:
-    (FIXTURES / name).write_text(text.rstrip() + "\n")
+    (FIXTURES / name).write_text(text.rstrip().replace(ROOT, "/project") + "\n")
 
 
 def _lines(values: list[Any]) -> str:
